@@ -1,0 +1,94 @@
+# What a developer needs: `make help`. Each target fills .venv itself; a second run
+# finds it ready. Needs Python 3.11 or newer, a C compiler and make.
+
+PYTHON ?= python3
+VENV ?= .venv
+# Test processes at a time; 0 runs the tests in one process.
+WORKERS ?= 2
+# Tests that the debug build runs: those of the kernels.
+CORE_TESTS ?= tests/core
+PYTEST_ARGS ?=
+
+BIN := $(abspath $(VENV))/bin
+BUILD := $(abspath build/$(notdir $(VENV:.%=%)))
+MESON_ARGS ?=
+PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
+# The build remembers these paths, so that importing Askless can compile again from any
+# shell, whether or not the environment is active in it.
+export PATH := $(BIN):$(PATH)
+export CYTHON := $(BIN)/cython
+export NINJA := $(BIN)/ninja
+
+RECIPES := pyproject.toml meson.build meson.options \
+	src/askless/meson.build src/askless/_core/meson.build
+# The editable package compiles what changed when it is imported, in silence. The
+# targets do that first, so that errors show and parallel tests find nothing to do.
+COMPILE := $(BIN)/ninja -C $(BUILD) --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format bench docs debug-test venv build clean
+
+help:  ## Show this help
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | \
+		while IFS="$$(printf '\t')" read -r name text; do \
+			printf '  make %-12s %s\n' "$$name" "$$text"; done
+
+demo: build  ## A tour: solve, learn, draw
+	@$(BIN)/askless demo
+
+test: build $(VENV)/.stamp-test  ## Run the tests and the examples of the docs
+	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+check: $(VENV)/.stamp-package $(VENV)/.stamp-check  ## Lint, types, spelling, change note
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/cython-lint src/askless/_core
+	$(BIN)/codespell
+	$(BIN)/python .ci/fragments.py
+
+format: $(VENV)/.stamp-check  ## Put the code into its format
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: build $(VENV)/.stamp-bench  ## Run the benchmarks
+	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
+
+docs: build $(VENV)/.stamp-docs  ## Build the documentation in docs/_build
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
+	@echo "See docs/_build/index.html"
+
+debug-test:  ## Run the kernels' tests with bounds and divisions checked
+	@$(MAKE) --no-print-directory test VENV=.venv-debug WORKERS=0 \
+		MESON_ARGS="-Csetup-args=-Ddebug_checks=true -Csetup-args=-Dbuildtype=debugoptimized" \
+		PYTEST_ARGS="$(CORE_TESTS) $(PYTEST_ARGS)"
+
+build: $(VENV)/.stamp-editable  ## Compile what changed
+	@$(COMPILE)
+
+venv: $(patsubst %,$(VENV)/.stamp-%,build package plot parquet test check bench docs)  ## Fill the environment with everything but Askless
+
+clean:  ## Remove every environment, build and cache
+	rm -rf .venv .venv-debug build dist docs/_build docs/generated
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests benchmarks examples docs -name __pycache__ -prune \
+		-exec rm -rf {} + 2>/dev/null || true
+
+$(VENV)/.stamp-venv:
+	@echo "Making $(VENV)"
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Askless needs Python 3.11 or newer. Got %d.%d. Try: make PYTHON=python3.11" % sys.version_info[:2])'
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP_INSTALL) --upgrade pip
+	@touch $@
+
+# One stamp for each list of requirements in pyproject.toml.
+$(VENV)/.stamp-%: $(VENV)/.stamp-venv pyproject.toml
+	@echo "Installing what '$*' needs"
+	@$(BIN)/python .ci/requires.py $* > $@.txt
+	@$(PIP_INSTALL) -r $@.txt
+	@touch $@
+
+$(VENV)/.stamp-editable: $(VENV)/.stamp-build $(VENV)/.stamp-package $(RECIPES)
+	@echo "Building Askless"
+	@$(PIP_INSTALL) --no-build-isolation --no-deps -Cbuild-dir=$(BUILD) $(MESON_ARGS) -e .
+	@touch $@

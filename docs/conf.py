@@ -1,0 +1,35 @@
+"""Sphinx's settings: Markdown pages, and the reference out of the docstrings."""
+
+from importlib.metadata import version as version_of
+
+project = "Askless"
+author = "The Askless developers"
+copyright = author
+release = version = version_of("askless")
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+]
+exclude_patterns = ["_build"]
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc sections already give the types
+autodoc_member_order = "bysource"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "Askless"
+html_show_sourcelink = False
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+}

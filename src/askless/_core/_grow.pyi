@@ -1,0 +1,27 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from askless._core._criteria import Criterion
+from askless._core._prices import Prices
+
+TreeArrays = dict[str, NDArray[np.generic]]
+
+def grow_greedy(
+    codes: NDArray[np.uint8] | NDArray[np.uint16],
+    class_rows: NDArray[np.int64],
+    criterion: Criterion,
+    prices: Prices,
+    n_levels: NDArray[np.int32],
+    is_ordered: NDArray[np.uint8],
+    *,
+    weights: NDArray[np.float64] | None = None,
+    mass: NDArray[np.float64] | None = None,
+    chances: NDArray[np.float64] | None = None,
+    chance_start: NDArray[np.int64] | None = None,
+    max_depth: int,
+    max_impurity: float,
+    min_weight: float,
+    max_nodes: int,
+    use_crossing: bool = True,
+    use_bounds: bool = True,
+) -> TreeArrays: ...

@@ -1,0 +1,38 @@
+"""Contract of the cost engine: the one place that says what a test charges in context."""
+
+from askless._core._types cimport (
+    float64_t, int32_t, int64_t, intp_t, uint8_t,
+)
+
+
+cdef class Prices:
+    cdef readonly intp_t n_tests
+    cdef readonly intp_t n_groups
+    cdef readonly bint has_outcome_prices  # True iff some test is priced by outcome
+    cdef readonly bint has_delays          # True iff some test is delayed
+    cdef readonly bint has_groups          # True iff some test is in a group
+    cdef const float64_t[::1] full            # (n_tests,)
+    cdef const float64_t[::1] discounted      # (n_tests,) once the group is open
+    cdef const int32_t[::1] group             # (n_tests,) -1: in no group
+    cdef const uint8_t[::1] delayed           # (n_tests,)
+    cdef const int64_t[::1] outcome_start     # (n_tests + 1,) into outcome_prices
+    cdef const float64_t[::1] outcome_prices  # one price a level, by test
+
+    # What `test` charges a case that has paid for the tests marked in `paid` and has
+    # opened the groups marked in `is_open`. `code` is the outcome, -1 if not known yet.
+    cdef float64_t price(
+        self,
+        intp_t test,
+        intp_t code,
+        const uint8_t* paid,
+        const uint8_t* is_open,
+    ) noexcept nogil
+
+    # The same, and mark the test as paid and its group as open.
+    cdef float64_t charge(
+        self,
+        intp_t test,
+        intp_t code,
+        uint8_t* paid,
+        uint8_t* is_open,
+    ) noexcept nogil

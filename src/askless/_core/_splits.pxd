@@ -1,0 +1,52 @@
+"""Contract of the split search: the best test of a node, and how it parts the rows."""
+
+from askless._core._columns cimport Rows
+from askless._core._criteria cimport Criterion, Score
+from askless._core._prices cimport Prices
+from askless._core._types cimport (
+    float64_t, int32_t, int64_t, intp_t, uint8_t,
+)
+
+
+cdef struct Split:
+    intp_t test   # -1: nothing helps
+    intp_t cut    # largest code that goes left; -1: a child for every outcome
+    Score score
+
+
+cdef class SplitSearch:
+    cdef readonly Criterion criterion
+    cdef readonly Prices prices
+    cdef readonly bint is_wide            # codes are two bytes
+    cdef readonly bint use_crossing       # switch: changes time, never the score
+    cdef readonly bint use_bounds         # switch: changes time, never the answer
+    cdef const int32_t[::1] n_levels      # (n_tests,)
+    cdef const uint8_t[::1] is_ordered    # (n_tests,) branch at a cut, not by outcome
+    cdef const float64_t[::1] chances     # of each level of each test when unknown
+    cdef const int64_t[::1] chance_start  # (n_tests + 1,)
+
+    # Scratch, written by every call.
+    cdef float64_t[::1] totals     # (n_classes,) weight of each class in the node
+    cdef float64_t[::1] left
+    cdef float64_t[::1] right
+    cdef float64_t[::1] unknown
+    cdef float64_t[::1] histogram  # (slots, n_classes present)
+    cdef int32_t[::1] slot_of_code  # -1: code not met yet
+    cdef int32_t[::1] codes_met
+    cdef float64_t[::1] part_impurities
+    cdef float64_t[::1] part_weights
+    cdef float64_t[::1] part_prices
+    cdef float64_t whole           # impurity of the node
+
+    # Weigh the node's classes and return its impurity.
+    cdef float64_t weigh(self, Rows* rows) noexcept nogil
+
+    # The best test among active[:n_active]; tests that can split neither this node nor
+    # any below it are moved out of the list and n_active is lowered.
+    cdef Split find_best(
+        self, Rows* rows, int32_t* active, intp_t* n_active,
+        const uint8_t* paid, const uint8_t* is_open,
+    ) noexcept nogil
+
+    # The codes that children of a split by outcome stand for, ascending, in codes_met.
+    cdef intp_t list_outcomes(self, Rows* rows, intp_t test) noexcept nogil

@@ -1,0 +1,180 @@
+"""Choose the levels of each column, and code whole tables of raw values.
+
+Categories keep their identity; numbers are cut at thresholds that are exact in single
+precision, so that a value falls on the same side of a cut in every engine a policy may
+be exported to. This module must not know costs or classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askless.exceptions import InvalidTableError
+from askless.problem._frames import Column
+from askless.problem._tests import MAX_LEVELS, CodeArray, Outcome, Test, code_dtype
+
+__all__ = [
+    "Coding",
+    "category_test",
+    "float32_cuts",
+    "number_test",
+    "quantile_test",
+    "uniform_test",
+]
+
+# Cuts of a long column are chosen on this many of its rows.
+SAMPLE_ROWS = 200_000
+# One byte holds this many levels beside "missing" and "unknown".
+BYTE_LEVELS = 254
+
+
+def float32_cuts(
+    below: NDArray[np.float64], above: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return cuts between pairs of values, exact in single precision.
+
+    A cut t must part the pair in double and in single precision, so with f the rounding
+    to single precision: max(below, f(below)) <= t < min(above, f(above)).
+
+    Returns
+    -------
+    cuts : ndarray
+        The single-precision number nearest to the middle that fits.
+    exists : ndarray of bool
+        Whether there is one: two values may round to the same number.
+
+    Examples
+    --------
+    >>> cuts, exists = float32_cuts(np.array([1.0, 1.0]), np.array([2.0, 1.0 + 1e-12]))
+    >>> cuts[0], exists
+    (1.5, array([ True, False]))
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        low = np.maximum(below, below.astype(np.float32))
+        high = np.minimum(above, above.astype(np.float32))
+        cuts = (low / 2 + high / 2).astype(np.float32)
+        cuts = np.where(cuts < low, np.nextafter(cuts, np.float32(np.inf)), cuts)
+        cuts = np.where(cuts >= high, np.nextafter(cuts, np.float32(-np.inf)), cuts)
+        wide = cuts.astype(np.float64)
+        return wide, (low <= wide) & (wide < high) & np.isfinite(wide)
+
+
+def number_test(name: str, distinct: NDArray[np.float64], bins: NDArray[Any]) -> Test:
+    """Return a number test that cuts wherever the bin of the distinct values changes."""
+    edges = np.flatnonzero(np.diff(bins))
+    cuts, exists = float32_cuts(distinct[edges], distinct[edges + 1])
+    return Test(name, "number", cuts=tuple(np.unique(cuts[exists]).tolist()))
+
+
+def uniform_test(name: str, values: Column, levels: int) -> Test:
+    """Cut the range of a column into levels of equal width.
+
+    The level of x is floor(levels * (x - min) / (max - min)), the largest value in the
+    last level; levels without a value are left out.
+    """
+    distinct = _distinct_numbers(values)
+    if distinct.size < 2:
+        return Test(name, "number")
+    low, high = distinct[0], distinct[-1]
+    bins = np.floor(levels * ((distinct - low) / (high - low)))
+    return number_test(name, distinct, np.minimum(bins, levels - 1))
+
+
+def quantile_test(name: str, values: Column, max_levels: int = BYTE_LEVELS) -> Test:
+    """Cut a column between values, into levels that hold about equally many rows.
+
+    With no more distinct values than levels, every two neighbours are parted. Longer
+    columns than 200,000 rows are represented by a fixed sample of their rows.
+    """
+    if len(values) > SAMPLE_ROWS:
+        # A fixed seed: the levels depend on the data alone.
+        rows = np.random.default_rng(0).integers(0, len(values), SAMPLE_ROWS)
+        values = values[rows]
+    ordered = np.sort(values.astype(np.float64, copy=False))
+    ordered = ordered[: np.searchsorted(ordered, np.nan)]
+    if ordered.size == 0:
+        return Test(name, "number")
+    is_first = np.append(True, ordered[1:] != ordered[:-1])
+    distinct = ordered[is_first]
+    if distinct.size <= max_levels:
+        return number_test(name, distinct, np.arange(distinct.size))
+    # The bin of a value is set by the rank of its first row.
+    ranks = np.flatnonzero(is_first)
+    return number_test(name, distinct, ranks * max_levels // ordered.size)
+
+
+def category_test(name: str, values: Column) -> Test:
+    """Return a test with an outcome for each distinct value, in ascending order."""
+    if values.dtype == object:
+        present = {v for v in values.tolist() if v is not None}
+        outcomes: list[Outcome] = sorted(present, key=lambda v: (str(type(v)), v))
+    else:
+        distinct = np.unique(values)
+        if distinct.dtype.kind == "f":
+            distinct = distinct[~np.isnan(distinct)]
+            if np.all(distinct == np.floor(distinct)) and np.all(
+                np.abs(distinct) < 2**53
+            ):
+                # Whole numbers that became floats because some are missing.
+                distinct = distinct.astype(np.int64)
+        outcomes = distinct.tolist()
+    if len(outcomes) > MAX_LEVELS:
+        raise InvalidTableError(
+            f"A test must have at most {MAX_LEVELS:,} outcomes. Got {len(outcomes):,} "
+            f"different values of {name!r}. Leave the test out, group its values, or, "
+            "if it is a number, cut it into levels."
+        )
+    return Test(name, "category", outcomes=tuple(outcomes))
+
+
+def _distinct_numbers(values: Column) -> NDArray[np.float64]:
+    numbers = np.unique(values.astype(np.float64))
+    return numbers[np.isfinite(numbers)]
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How the columns of a problem become codes: a test for each column, in order.
+
+    Examples
+    --------
+    >>> coding = Coding((Test("cough", "category", outcomes=("no", "yes")),))
+    >>> coding.encode({"cough": ["yes", None, "maybe"]})
+    array([[1, 2, 3]], dtype=uint8)
+    """
+
+    tests: tuple[Test, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the tests, in order."""
+        return tuple(test.name for test in self.tests)
+
+    @property
+    def dtype(self) -> type[np.uint8] | type[np.uint16]:
+        """The type that holds the codes of every test."""
+        return code_dtype(max((test.n_levels for test in self.tests), default=0))
+
+    def encode(
+        self, columns: Mapping[str, Any], only: Sequence[int] | None = None
+    ) -> CodeArray:
+        """Return codes of shape (n_tests, n_rows), a row of the result for each test.
+
+        Parameters
+        ----------
+        columns : mapping of str to array-like
+            The raw columns by name.
+        only : sequence of int, optional
+            Which tests to code; all by default.
+        """
+        chosen = self.tests if only is None else [self.tests[i] for i in only]
+        n_rows = len(next(iter(columns.values()))) if columns else 0
+        codes: CodeArray = np.empty((len(chosen), n_rows), dtype=self.dtype)
+        for i, test in enumerate(chosen):
+            codes[i] = test.encode(columns[test.name])
+        return codes

@@ -1,0 +1,92 @@
+"""Find cases that no test can tell apart, and merge those that show the same.
+
+Works on codes alone; it must not know names.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askless.problem._tests import CodeArray
+
+__all__ = ["find_indistinct", "merge_identical"]
+
+# Comparing every case that has unknown outcomes with every other one is quadratic;
+# beyond this many cells only identical cases are found.
+MOST_CELLS = 500_000_000
+
+
+def group_identical(codes: CodeArray) -> NDArray[np.int64]:
+    """Return a number for each case, the same for cases that show the same."""
+    rows = np.ascontiguousarray(codes.T)
+    keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    return np.unique(keys, return_inverse=True)[1].astype(np.int64)
+
+
+def find_indistinct(
+    codes: CodeArray, is_unknown: NDArray[np.bool_], class_ids: NDArray[np.int32]
+) -> list[tuple[int, int]]:
+    """Return pairs of cases of different class that no test is sure to tell apart.
+
+    Of a set of identical cases, each is paired with the first one of another class. A
+    case with unknown outcomes is paired with every case that it may look the same as.
+    """
+    pairs = _identical_pairs(codes, class_ids)
+    partial = np.flatnonzero(is_unknown.any(axis=0))
+    if partial.size * codes.size <= MOST_CELLS:
+        for case in partial.tolist():
+            agrees = (codes == codes[:, [case]]) | is_unknown | is_unknown[:, [case]]
+            near = np.flatnonzero(agrees.all(axis=0) & (class_ids != class_ids[case]))
+            pairs |= {(min(case, other), max(case, other)) for other in near.tolist()}
+    return sorted(pairs)
+
+
+def _identical_pairs(
+    codes: CodeArray, class_ids: NDArray[np.int32]
+) -> set[tuple[int, int]]:
+    group = group_identical(codes)
+    order = np.argsort(group, kind="stable")
+    bounds = np.flatnonzero(np.diff(group[order])) + 1
+    pairs: set[tuple[int, int]] = set()
+    for members in np.split(order, bounds):
+        if members.size > 1 and np.any(class_ids[members] != class_ids[members[0]]):
+            for case in members.tolist():
+                others = members[class_ids[members] != class_ids[case]]
+                first = int(others[0])
+                pairs.add((min(case, first), max(case, first)))
+    return pairs
+
+
+def merge_identical(
+    codes: CodeArray, class_ids: NDArray[np.int32], prior: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """Return the first case, the commonest class and the weight of each set.
+
+    Sets come in the order of their first case. Commonest is by weight; on a tie, the
+    smallest class wins.
+    """
+    group = group_identical(codes)
+    n_groups = int(group.max()) + 1
+    first = np.full(n_groups, len(group), dtype=np.int64)
+    np.minimum.at(first, group, np.arange(len(group)))
+    order = np.argsort(first)
+    rank: NDArray[Any] = np.empty(n_groups, dtype=np.int64)
+    rank[order] = np.arange(n_groups)
+    group = rank[group]
+    weight = np.bincount(group, weights=prior, minlength=n_groups)
+    # Sum the weight of every (set, class) that occurs, then keep the heaviest.
+    n_classes = int(class_ids.max()) + 1
+    keys, where = np.unique(
+        group * n_classes + class_ids.astype(np.int64), return_inverse=True
+    )
+    mass = np.bincount(where, weights=prior)
+    # Sums of equal weights must tie however they were rounded.
+    mass = np.round(mass, 12)
+    heaviest = np.lexsort((keys % n_classes, -mass, keys // n_classes))
+    sets, starts = np.unique(keys[heaviest] // n_classes, return_index=True)
+    commonest = keys[heaviest][starts] % n_classes
+    assert np.array_equal(sets, np.arange(n_groups))
+    return first[order], commonest.astype(np.int32), weight

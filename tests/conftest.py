@@ -1,0 +1,25 @@
+"""What every test shares: hypothesis's settings, and one source of random numbers."""
+
+import os
+import secrets
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+# A gate must give the same answer twice: in CI the examples and seeds are fixed, while
+# a developer's runs keep looking for new ones.
+IN_CI = bool(os.environ.get("CI"))
+
+settings.register_profile("developer", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if IN_CI else "developer")
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Return random numbers whose seed a failing test prints. Any seed must pass."""
+    default = 0 if IN_CI else secrets.randbelow(2**32)
+    seed = int(os.environ.get("ASKLESS_SEED", default))
+    print(f"rng seed: to run this again, set ASKLESS_SEED={seed}")
+    return np.random.default_rng(seed)
