@@ -22,6 +22,7 @@ def grow_greedy(
     max_impurity: float,
     min_weight: float,
     max_nodes: int,
+    free_reuse: bool,
     use_crossing: bool = True,
     use_bounds: bool = True,
 ) -> TreeArrays: ...

@@ -5,7 +5,6 @@ the criterion's business, and what a test costs, the prices'. It must not know w
 the rows are cases of a known table or examples to learn from.
 """
 
-from libc.math cimport INFINITY
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memset
 
@@ -41,6 +40,7 @@ cdef class GreedyGrower:
     cdef intp_t max_nodes
     cdef float64_t max_impurity
     cdef float64_t min_weight
+    cdef bint free_reuse
 
     cdef Pending* stack
     cdef intp_t n_pending
@@ -142,13 +142,15 @@ cdef class GreedyGrower:
         return 0
 
     cdef void retrace(self, intp_t node) noexcept nogil:
-        """Mark what a case at the node has paid for, from the root down."""
+        """Mark what a case at the node has paid for, and which groups it has opened."""
         cdef int32_t up = self.tree.parent[node]
         memset(&self.paid[0], 0, self.prices.n_tests)
         memset(&self.is_open[0], 0, self.prices.n_groups)
         while up >= 0:
             self.prices.charge(self.tree.test[up], -1, &self.paid[0], &self.is_open[0])
             up = self.tree.parent[up]
+        if not self.free_reuse:
+            memset(&self.paid[0], 0, self.prices.n_tests)
 
     cdef void find_share(
         self, intp_t node, Split split, float64_t* left, float64_t* right
@@ -339,6 +341,7 @@ def grow_greedy(
     float64_t max_impurity,
     float64_t min_weight,
     intp_t max_nodes,
+    bint free_reuse,
     bint use_crossing=True,
     bint use_bounds=True,
 ):
@@ -346,7 +349,8 @@ def grow_greedy(
 
     ``codes`` holds a column for each test, as unsigned bytes or two-byte words, with
     rows sorted by class; it is rearranged while the tree grows, and so are ``weights``
-    and ``mass``. Peak memory beyond these is one column and the tree itself, unless
+    and ``mass``. ``free_reuse`` scores a test that was bought on the way down as free;
+    otherwise it is scored at its price again, though a case never pays twice. Peak memory beyond these is one column and the tree itself, unless
     outcomes are unknown (``chances`` given): then each child gets its own copy.
     """
     cdef:
@@ -378,6 +382,7 @@ def grow_greedy(
     grower.max_nodes = max_nodes
     grower.max_impurity = max_impurity
     grower.min_weight = min_weight
+    grower.free_reuse = free_reuse
     grower.active = np.arange(n_tests, dtype=np.int32)
     grower.paid = np.zeros(n_tests + 1, dtype=np.uint8)
     grower.is_open = np.zeros(prices.n_groups + 1, dtype=np.uint8)

@@ -198,7 +198,7 @@ def make_costs(
     References
     ----------
     .. [1] S. Esmeir, S. Markovitch, "Anytime Induction of Low-cost, Low-error
-       Classifiers: a Sampling-based Approach", JAIR 33, 2008, section 5.
+       Classifiers: a Sampling-based Approach", JAIR 33, 2008.
 
     Examples
     --------

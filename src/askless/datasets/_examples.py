@@ -32,6 +32,18 @@ def _is_missing(column: NDArray[Any]) -> NDArray[np.bool_]:
     return np.zeros(len(column), dtype=bool)
 
 
+def _for_frame(column: NDArray[Any]) -> NDArray[Any] | list[Any]:
+    """Return what pandas and polars both read as this column, missing values too."""
+    missing = _is_missing(column)
+    if column.dtype.kind in "biuf" and not missing.any():
+        return column
+    # Both take None for missing; NaN would be a value in polars.
+    return [
+        None if is_missing else value
+        for value, is_missing in zip(column.tolist(), missing, strict=True)
+    ]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Examples:
     """Cases with a class each, column by column, and the costs of the tests.
@@ -159,16 +171,8 @@ class Examples:
                 f"backend must be 'pandas' or 'polars'. Got {backend!r}. Take one of "
                 "them, or use .columns, which needs neither."
             )
-        columns: dict[str, list[Any]] = {
-            # Both libraries know None as missing in any column; NaN would become a
-            # value in polars.
-            name: [
-                None if is_missing else value
-                for value, is_missing in zip(
-                    column.tolist(), _is_missing(column), strict=True
-                )
-            ]
-            for name, column in self.columns.items()
+        columns: dict[str, Any] = {
+            name: _for_frame(column) for name, column in self.columns.items()
         }
         if target is not None:
             columns[target] = self.y.tolist()

@@ -26,6 +26,8 @@ class PublicSet:
         The name of its file without ``.csv.gz``, if that differs from `name`.
     ids : tuple of str, default=()
         Columns that are no tests.
+    priced_as : str, default=""
+        The set whose file of costs serves this one too.
 
     Examples
     --------
@@ -40,6 +42,7 @@ class PublicSet:
     description: str
     file: str = ""
     ids: tuple[str, ...] = ()
+    priced_as: str = ""
 
     @property
     def file_name(self) -> str:
@@ -117,7 +120,14 @@ _SETS = (
     ),
     PublicSet("bupa_selector", 345, 6, 2, "As bupa_turney, by a misused column."),
     PublicSet("chronic_kidney_disease", 400, 24, 2, "Patients: kidney disease or not."),
-    PublicSet("heart_cleveland_num", 303, 13, 5, "As heart_cleveland, five degrees."),
+    PublicSet(
+        "heart_cleveland_num",
+        303,
+        13,
+        5,
+        "As heart_cleveland, in five degrees.",
+        priced_as="heart_cleveland",
+    ),
     PublicSet("mammographic_masses", 961, 5, 2, "Masses in X-ray images: malignant."),
     PublicSet(
         "mammographic_masses_complete", 830, 5, 2, "The same, rows without a gap only."

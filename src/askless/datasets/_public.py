@@ -146,8 +146,9 @@ def load_public(
     Sets with a particular file of costs: ``aslib_*`` has the mean measured seconds of
     the step that computes a test; the first test of a step pays for it, the others cost
     0, and that some steps need others first is left aside. ``ann_thyroid`` has no price
-    for FTI (it is computed from two others), ``nhanes1_mortality10y`` none for half of
-    its tests: see `unpriced`.
+    for FTI (it is computed from two others), ``nhanes1_mortality10y`` none for 8 of
+    its tests: see `unpriced`. The UCI set of cars lies in ``car.csv.gz`` and is called
+    ``car_evaluation``, because ``car`` is a table of our own.
 
     Examples
     --------
@@ -221,7 +222,8 @@ def _read_set(
     stem = path.name.removesuffix(".csv.gz")
     extra |= _read_extra(path.parent, stem, len(y))
     costs: Costs | None = None
-    price_file = path.parent / f"{stem}.costs.csv"
+    priced_as = facts.priced_as if facts and facts.priced_as else stem
+    price_file = path.parent / f"{priced_as}.costs.csv"
     if price_file.is_file():
         costs, left_out = read_prices(price_file, list(columns), unpriced=unpriced)
         if costs is not None:

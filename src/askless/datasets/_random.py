@@ -6,7 +6,7 @@ know which tables are hard for them.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,9 +122,7 @@ def _hide_some(
 
 
 def _draw_costs(
-    shape: tuple[int, ...],
-    kind: str,
-    rng: np.random.Generator,
+    shape: tuple[int, ...], kind: str, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     if kind == "unit":
         return np.ones(shape)
@@ -136,6 +134,29 @@ def _draw_costs(
         f"costs must be 'unit', 'integers' or 'uniform'. Got {kind!r}. Take one of "
         "them."
     )
+
+
+def _draw_table_costs(
+    names: list[str],
+    cells: NDArray[Any],
+    kind: str,
+    outcome_costs: bool,
+    rng: np.random.Generator,
+) -> Costs:
+    """Return a cost for each test, or for each outcome that a test can show."""
+    if not outcome_costs:
+        drawn = _draw_costs((len(names),), kind, rng)
+        return Costs(dict(zip(names, drawn.tolist(), strict=True)))
+    by_outcome: dict[str, dict[int, float]] = {}
+    for name, column in zip(names, cells.T.tolist(), strict=True):
+        outcomes = sorted({outcome for outcome in column if outcome is not None})
+        drawn = _draw_costs((len(outcomes),), kind, rng)
+        by_outcome[name] = dict(zip(outcomes, drawn.tolist(), strict=True))
+    # The cost of the test itself is the most it can charge.
+    dearest = {
+        name: max(prices.values(), default=1.0) for name, prices in by_outcome.items()
+    }
+    return Costs(dearest, by_outcome=by_outcome)
 
 
 def _check_sizes(
@@ -257,28 +278,7 @@ def make_random_table(
     return Table(
         cells_shown,
         classes.tolist(),
-        costs=_make_costs(names, n_outcomes, costs, outcome_costs, rng),
+        costs=_draw_table_costs(names, cells_shown, costs, outcome_costs, rng),
         prior=weights,
         tests=names,
-    )
-
-
-def _make_costs(
-    names: list[str],
-    n_outcomes: int,
-    kind: str,
-    outcome_costs: bool,
-    rng: np.random.Generator,
-) -> Costs:
-    if not outcome_costs:
-        test_costs = _draw_costs((len(names),), kind, rng)
-        return Costs(dict(zip(names, test_costs.tolist(), strict=True)))
-    drawn = _draw_costs((len(names), n_outcomes), kind, rng)
-    # The cost of the test itself is the most it can charge.
-    return Costs(
-        dict(zip(names, drawn.max(axis=1).tolist(), strict=True)),
-        by_outcome={
-            name: dict(enumerate(row))
-            for name, row in zip(names, drawn.tolist(), strict=True)
-        },
     )

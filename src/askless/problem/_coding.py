@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.exceptions import InvalidTableError
+from askless.exceptions import InvalidTableError, suggest_name
 from askless.problem._frames import Column
 from askless.problem._tests import MAX_LEVELS, CodeArray, Outcome, Test, code_dtype
 
 __all__ = [
     "Coding",
     "category_test",
+    "distinct_outcomes",
     "float32_cuts",
     "number_test",
     "quantile_test",
@@ -51,8 +52,8 @@ def float32_cuts(
     Examples
     --------
     >>> cuts, exists = float32_cuts(np.array([1.0, 1.0]), np.array([2.0, 1.0 + 1e-12]))
-    >>> cuts[0], exists
-    (1.5, array([ True, False]))
+    >>> cuts[exists], exists
+    (array([1.5]), array([ True, False]))
     """
     with np.errstate(over="ignore", invalid="ignore"):
         low = np.maximum(below, below.astype(np.float32))
@@ -65,7 +66,7 @@ def float32_cuts(
 
 
 def number_test(name: str, distinct: NDArray[np.float64], bins: NDArray[Any]) -> Test:
-    """Return a number test that cuts wherever the bin of the distinct values changes."""
+    """Return a number test that cuts wherever the bin of distinct values changes."""
     edges = np.flatnonzero(np.diff(bins))
     cuts, exists = float32_cuts(distinct[edges], distinct[edges + 1])
     return Test(name, "number", cuts=tuple(np.unique(cuts[exists]).tolist()))
@@ -80,8 +81,13 @@ def uniform_test(name: str, values: Column, levels: int) -> Test:
     distinct = _distinct_numbers(values)
     if distinct.size < 2:
         return Test(name, "number")
-    low, high = distinct[0], distinct[-1]
-    bins = np.floor(levels * ((distinct - low) / (high - low)))
+    # Near the largest doubles the range itself may be infinite. A power of two changes
+    # no other digit.
+    scale = 2.0**-64 if np.max(np.abs(distinct)) > 2.0**960 else 1.0
+    scaled = distinct * scale
+    low, high = scaled[0], scaled[-1]
+    # Multiplied before divided: 100 * (29 / 100) is below 29.
+    bins = np.floor(levels * (scaled - low) / (high - low))
     return number_test(name, distinct, np.minimum(bins, levels - 1))
 
 
@@ -108,21 +114,25 @@ def quantile_test(name: str, values: Column, max_levels: int = BYTE_LEVELS) -> T
     return number_test(name, distinct, ranks * max_levels // ordered.size)
 
 
-def category_test(name: str, values: Column) -> Test:
-    """Return a test with an outcome for each distinct value, in ascending order."""
+def distinct_outcomes(values: Column) -> list[Outcome]:
+    """Return the distinct values of a column in ascending order, none for missing."""
     if values.dtype == object:
         present = {v for v in values.tolist() if v is not None}
-        outcomes: list[Outcome] = sorted(present, key=lambda v: (str(type(v)), v))
-    else:
-        distinct = np.unique(values)
-        if distinct.dtype.kind == "f":
-            distinct = distinct[~np.isnan(distinct)]
-            if np.all(distinct == np.floor(distinct)) and np.all(
-                np.abs(distinct) < 2**53
-            ):
-                # Whole numbers that became floats because some are missing.
-                distinct = distinct.astype(np.int64)
-        outcomes = distinct.tolist()
+        return sorted(present, key=lambda v: (str(type(v)), v))
+    distinct = np.unique(values)
+    if distinct.dtype.kind == "f":
+        distinct = distinct[~np.isnan(distinct)]
+        is_whole = np.all(distinct == np.floor(distinct))
+        if is_whole and np.all(np.abs(distinct) < 2**53):
+            # Whole numbers that became floats because some are missing.
+            distinct = distinct.astype(np.int64)
+    outcomes: list[Outcome] = distinct.tolist()
+    return outcomes
+
+
+def category_test(name: str, values: Column) -> Test:
+    """Return a test with an outcome for each distinct value, in ascending order."""
+    outcomes = distinct_outcomes(values)
     if len(outcomes) > MAX_LEVELS:
         raise InvalidTableError(
             f"A test must have at most {MAX_LEVELS:,} outcomes. Got {len(outcomes):,} "
@@ -156,7 +166,7 @@ class Coding:
         return tuple(test.name for test in self.tests)
 
     @property
-    def dtype(self) -> type[np.uint8] | type[np.uint16]:
+    def dtype(self) -> np.dtype[Any]:
         """The type that holds the codes of every test."""
         return code_dtype(max((test.n_levels for test in self.tests), default=0))
 
@@ -171,10 +181,27 @@ class Coding:
             The raw columns by name.
         only : sequence of int, optional
             Which tests to code; all by default.
+
+        Raises
+        ------
+        InvalidTableError
+            If a column is absent, or longer or shorter than the first one.
         """
         chosen = self.tests if only is None else [self.tests[i] for i in only]
         n_rows = len(next(iter(columns.values()))) if columns else 0
         codes: CodeArray = np.empty((len(chosen), n_rows), dtype=self.dtype)
         for i, test in enumerate(chosen):
-            codes[i] = test.encode(columns[test.name])
+            if test.name not in columns:
+                raise InvalidTableError(
+                    f"Every test must be a column of the data. Got no column "
+                    f"{test.name!r}. {suggest_name(test.name, columns)}Add the column."
+                )
+            column = test.encode(columns[test.name])
+            if len(column) != n_rows:
+                raise InvalidTableError(
+                    f"Columns must have the same length. Got {n_rows} in "
+                    f"{next(iter(columns))!r} and {len(column)} in {test.name!r}. Give "
+                    "every column a value for each row."
+                )
+            codes[i] = column
         return codes

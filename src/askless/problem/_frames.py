@@ -6,19 +6,28 @@ It must not know what the columns mean.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
-from askless.exceptions import InvalidTableError
+from askless.exceptions import InvalidTableError, suggest_name
 
 __all__ = ["Column", "as_columns", "clean_column", "is_frame", "is_missing"]
 
-# A column is one of: bool, int64, float64 (NaN is missing), or object (None is missing).
+# A column is one of: bool, int64, float64 (NaN is missing), object (None is missing).
 Column = NDArray[Any]
+
+# Iterables that are no list of values: text would fall into letters, a mapping into
+# its keys, and a set has no order.
+NOT_A_LIST = (str, bytes, Mapping, AbstractSet)
 
 
 def is_missing(value: object) -> bool:
@@ -44,43 +53,71 @@ def clean_column(values: Any, name: str = "") -> Column:
     >>> clean_column(["a", float("nan")])
     array(['a', None], dtype=object)
     """
-    array = values if isinstance(values, np.ndarray) else _object_array(values)
+    array = values if isinstance(values, np.ndarray) else _as_array(values, name)
     if array.ndim != 1:
         raise InvalidTableError(
             f"A column must have one dimension. Got {array.ndim} in column {name!r}. "
             "Pass one value for each row."
         )
+    if isinstance(array, np.ma.MaskedArray):
+        array = _object_array(array.tolist())
     kind = array.dtype.kind
     if kind == "b":
         return array
+    if array.dtype == np.uint64:
+        return _integers(array.tolist(), name)
     if kind in "iu":
         return array.astype(np.int64, copy=False)
     if kind == "f":
         return array.astype(np.float64, copy=False)
-    if kind in "US":
+    if kind == "U":
         return array.astype(object)
-    if kind == "O":
-        return _clean_objects(array, name)
+    if kind in "OST":
+        return _clean_objects(array.astype(object, copy=False), name)
     raise InvalidTableError(
         f"A column must hold text, numbers or booleans. Got {array.dtype} in column "
         f"{name!r}. Convert it to one of these, for example to text."
     )
 
 
-def _object_array(values: Any) -> NDArray[Any]:
+def _as_array(values: Any, name: str) -> NDArray[Any]:
+    """Return a series, an Arrow array or any other list of values as an array."""
+    if isinstance(values, NOT_A_LIST) or not isinstance(values, Iterable):
+        raise InvalidTableError(
+            f"A column must be a list of values. Got {type(values).__name__} for column "
+            f"{name!r}. Pass one value for each row."
+        )
+    if hasattr(values, "to_pylist"):
+        # Going through an Arrow array one by one would give Arrow's scalars.
+        return _object_array(values.to_pylist())
+    try:
+        series = nw.from_native(values, series_only=True)  # type: ignore[call-overload]
+    except TypeError:
+        return _object_array(values)
+    return _series_array(series)
+
+
+def _series_array(series: Any) -> NDArray[Any]:
+    if series.dtype.is_numeric():
+        # Missing numbers come as NaN, or as objects that are cleaned later.
+        return np.asarray(series.to_numpy())
+    return _object_array(series.to_list())
+
+
+def _object_array(values: Iterable[Any]) -> NDArray[Any]:
     items = list(values)
-    array = np.empty(len(items), dtype=object)
-    array[:] = items
-    return array
+    # Unlike array[:] = items, this leaves a list inside the list alone.
+    return np.fromiter(items, dtype=object, count=len(items))
 
 
 def _clean_objects(array: NDArray[Any], name: str) -> Column:
     """Turn a column of Python objects into the narrowest kind that holds it."""
-    items: list[Any] = [
-        None if is_missing(v) else v.item() if isinstance(v, np.generic) else v
-        for v in array.tolist()
-    ]
-    kinds = {type(v) for v in items}
+    items: list[Any] = array.tolist()
+    kinds = set(map(type, items))
+    if kinds <= {str, type(None)}:
+        return array
+    items = [_plain_value(v) for v in items]
+    kinds = set(map(type, items))
     has_missing = type(None) in kinds
     kinds.discard(type(None))
     if kinds == {bool} and not has_missing:
@@ -88,7 +125,7 @@ def _clean_objects(array: NDArray[Any], name: str) -> Column:
     if kinds and kinds <= {int, float}:
         if kinds == {int} and not has_missing:
             return _integers(items, name)
-        return np.array([np.nan if v is None else v for v in items], dtype=np.float64)
+        return _floats(items, name)
     for value in items:
         if value is not None and not isinstance(value, (str, bool, int, float)):
             raise InvalidTableError(
@@ -96,6 +133,17 @@ def _clean_objects(array: NDArray[Any], name: str) -> Column:
                 f"{type(value).__name__} in column {name!r}. Convert it to text."
             )
     return _object_array(items)
+
+
+def _plain_value(value: Any) -> Any:
+    """Return a value as the plain Python object that it stands for."""
+    if is_missing(value):
+        return None
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (Decimal, Fraction)):
+        return float(value)
+    return value
 
 
 def _integers(items: list[int], name: str) -> Column:
@@ -108,13 +156,34 @@ def _integers(items: list[int], name: str) -> Column:
         ) from None
 
 
+def _floats(items: list[float | None], name: str) -> Column:
+    try:
+        return np.array([np.nan if v is None else v for v in items], dtype=np.float64)
+    except OverflowError:
+        raise InvalidTableError(
+            "A number must fit in double precision. Got a larger one in column "
+            f"{name!r}. Write such numbers as text."
+        ) from None
+
+
 def is_frame(data: object) -> bool:
     """Return whether data is a pandas, polars, Arrow or other eager frame."""
+    return _as_frame(data) is not None
+
+
+def _as_frame(data: Any) -> Any:
+    """Return data as a narwhals frame, or None if it is no frame."""
     try:
-        nw.from_native(data, eager_only=True)  # type: ignore[call-overload]
+        return nw.from_native(data, eager_only=True)
     except TypeError:
-        return False
-    return True
+        return None
+    except DuplicateError as error:
+        # narwhals lists the names after "got:", a line for each.
+        got = " ".join(str(error).partition("got:")[2].split()).lstrip("- ")
+        raise InvalidTableError(
+            f"Columns must have different names. Got {got or error}. Rename one of "
+            "them."
+        ) from error
 
 
 def as_columns(
@@ -143,37 +212,58 @@ def as_columns(
     {'t0': array([1, 2]), 't1': array(['a', None], dtype=object)}
     """
     if isinstance(data, Mapping):
-        columns = {str(key): clean_column(value, str(key)) for key, value in data.items()}
+        _check_names(data)
+        columns = {str(k): clean_column(v, str(k)) for k, v in data.items()}
         return _checked(_take(columns, names))
-    if is_frame(data):
-        return _checked(_take(_frame_columns(data), names))
+    frame = _as_frame(data)
+    if frame is not None:
+        return _checked(_take(_frame_columns(frame), names))
     return _checked(_array_columns(data, names, prefix))
 
 
-def _frame_columns(data: Any) -> dict[str, Column]:
-    frame = nw.from_native(data, eager_only=True)
-    columns: dict[str, Column] = {}
-    for name in frame.columns:
-        series = frame[name]
-        if series.dtype.is_numeric() and series.null_count() == 0:
-            values: Any = series.to_numpy()
-        else:
-            values = series.to_list()
-        columns[str(name)] = clean_column(values, str(name))
-    return columns
+def _frame_columns(frame: Any) -> dict[str, Column]:
+    _check_names(frame.columns)
+    return {
+        # A name need not be text in pandas, so frame[name] could mean a row.
+        str(name): clean_column(_series_array(frame.get_column(name)), str(name))
+        for name in frame.columns
+    }
+
+
+def _check_names(names: Iterable[object]) -> None:
+    counts = Counter(map(str, names))
+    for name, count in counts.items():
+        if count > 1:
+            raise InvalidTableError(
+                f"Columns must have different names. Got {name!r} more than once. "
+                "Rename one of them."
+            )
+
+
+def _listed_names(names: Sequence[object]) -> list[str]:
+    if isinstance(names, str):
+        raise InvalidTableError(
+            f"Names of tests must come as a list. Got the text {names!r}. Put it in a "
+            f"list: [{names!r}]."
+        )
+    listed = [str(name) for name in names]
+    _check_names(listed)
+    return listed
 
 
 def _take(columns: dict[str, Column], names: Sequence[str] | None) -> dict[str, Column]:
     if names is None:
         return columns
-    absent = [name for name in names if name not in columns]
+    wanted = _listed_names(names)
+    absent = [name for name in wanted if name not in columns]
     if absent:
         raise InvalidTableError(
             f"Every test must be a column of the data. Got no column {absent[0]!r} "
             f"({len(absent)} absent); the columns are {_some(columns)}. "
+            f"{suggest_name(absent[0], columns)}"
             "Add the column, or name the tests that the data has."
         )
-    return {name: columns[name] for name in names}
+    return {name: columns[name] for name in wanted}
 
 
 def _array_columns(
@@ -187,28 +277,19 @@ def _array_columns(
         )
     if names is None:
         names = [f"{prefix}{i}" for i in range(rows.shape[1])]
-    if len(names) != rows.shape[1]:
+    listed = _listed_names(names)
+    if len(listed) != rows.shape[1]:
         raise InvalidTableError(
             "There must be one name for each column. Got "
-            f"{len(names)} names for {rows.shape[1]} columns. Name every test once."
+            f"{len(listed)} names for {rows.shape[1]} columns. Name every test once."
         )
-    repeated = sorted({str(n) for n in names if list(names).count(n) > 1})
-    if repeated:
-        raise InvalidTableError(
-            f"Tests must have different names. Got {repeated[0]!r} more than once. "
-            "Rename one of them."
-        )
-    return {str(n): clean_column(rows[:, i], str(n)) for i, n in enumerate(names)}
+    return {name: clean_column(rows[:, i], name) for i, name in enumerate(listed)}
 
 
-def _rows_of(data: Iterable[Any]) -> NDArray[Any]:
-    try:
-        rows = [list(row) for row in data]
-    except TypeError:
-        raise InvalidTableError(
-            "Outcomes must be a frame, an array or a list of rows. Got "
-            f"{type(data).__name__}. Pass one list of outcomes for each case."
-        ) from None
+def _rows_of(data: Any) -> NDArray[Any]:
+    if not isinstance(data, Iterable):
+        raise _no_rows(type(data).__name__)
+    rows = [_row_of(row) for row in data]
     lengths = {len(row) for row in rows}
     if len(lengths) > 1:
         short = next(i for i, row in enumerate(rows) if len(row) != len(rows[0]))
@@ -219,18 +300,30 @@ def _rows_of(data: Iterable[Any]) -> NDArray[Any]:
         )
     array = np.empty((len(rows), len(rows[0]) if rows else 0), dtype=object)
     for i, row in enumerate(rows):
-        array[i, :] = row
+        array[i, :] = _object_array(row)
     return array
+
+
+def _row_of(row: Any) -> list[Any]:
+    # A sparse matrix falls into sparse rows.
+    is_list = isinstance(row, Iterable) and not isinstance(row, NOT_A_LIST)
+    if not is_list or hasattr(row, "toarray"):
+        raise _no_rows(f"rows of type {type(row).__name__}")
+    return list(row)
+
+
+def _no_rows(got: str) -> InvalidTableError:
+    return InvalidTableError(
+        f"Outcomes must be a frame, an array or a list of rows. Got {got}. Pass one "
+        "list of outcomes for each case."
+    )
 
 
 def _checked(columns: dict[str, Column]) -> dict[str, Column]:
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         (first, n), (other, m) = next(
-            (a, b)
-            for a in lengths.items()
-            for b in lengths.items()
-            if a[1] != b[1]
+            (a, b) for a in lengths.items() for b in lengths.items() if a[1] != b[1]
         )
         raise InvalidTableError(
             f"Columns must have the same length. Got {n} in {first!r} and {m} in "

@@ -52,11 +52,15 @@ def _identical_pairs(
     bounds = np.flatnonzero(np.diff(group[order])) + 1
     pairs: set[tuple[int, int]] = set()
     for members in np.split(order, bounds):
-        if members.size > 1 and np.any(class_ids[members] != class_ids[members[0]]):
-            for case in members.tolist():
-                others = members[class_ids[members] != class_ids[case]]
-                first = int(others[0])
-                pairs.add((min(case, first), max(case, first)))
+        ids = class_ids[members]
+        others = members[ids != ids[0]]
+        if others.size:
+            first, other = int(members[0]), int(others[0])
+            # A case of the first one's class pairs with the first of another class,
+            # any other case with the first one.
+            partners = np.where(ids == ids[0], other, first)
+            low, high = np.minimum(members, partners), np.maximum(members, partners)
+            pairs.update(zip(low.tolist(), high.tolist(), strict=True))
     return pairs
 
 
@@ -76,17 +80,18 @@ def merge_identical(
     rank: NDArray[Any] = np.empty(n_groups, dtype=np.int64)
     rank[order] = np.arange(n_groups)
     group = rank[group]
-    weight = np.bincount(group, weights=prior, minlength=n_groups)
-    # Sum the weight of every (set, class) that occurs, then keep the heaviest.
+    # Sum the weight of every (set, class) that occurs; keys ascend by set, then class.
     n_classes = int(class_ids.max()) + 1
     keys, where = np.unique(
         group * n_classes + class_ids.astype(np.int64), return_inverse=True
     )
     mass = np.bincount(where, weights=prior)
+    sets = keys // n_classes
+    heaviest = np.zeros(n_groups)
+    np.maximum.at(heaviest, sets, mass)
     # Sums of equal weights must tie however they were rounded.
-    mass = np.round(mass, 12)
-    heaviest = np.lexsort((keys % n_classes, -mass, keys // n_classes))
-    sets, starts = np.unique(keys[heaviest] // n_classes, return_index=True)
-    commonest = keys[heaviest][starts] % n_classes
-    assert np.array_equal(sets, np.arange(n_groups))
+    tied = np.flatnonzero(mass >= heaviest[sets] * (1 - 1e-12))
+    _, firsts = np.unique(sets[tied], return_index=True)
+    commonest = (keys % n_classes)[tied[firsts]]
+    weight: NDArray[Any] = np.bincount(group, weights=prior, minlength=n_groups)
     return first[order], commonest.astype(np.int32), weight

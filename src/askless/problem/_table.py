@@ -5,7 +5,8 @@ A :class:`Table` is immutable. It does not know who will solve it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -17,6 +18,7 @@ from askless.exceptions import InvalidTableError, suggest_name
 from askless.problem._coding import (
     Coding,
     category_test,
+    distinct_outcomes,
     quantile_test,
     uniform_test,
 )
@@ -25,7 +27,7 @@ from askless.problem._files import read_columns
 from askless.problem._frames import Column, as_columns, clean_column, is_frame
 from askless.problem._indistinct import find_indistinct, merge_identical
 from askless.problem._prices import PriceList
-from askless.problem._tests import CodeArray, Outcome, Test
+from askless.problem._tests import MAX_LEVELS, CodeArray, Outcome, Test
 
 __all__ = ["Table", "read_table"]
 
@@ -114,20 +116,23 @@ class Table:
             )
         if isinstance(classes, str):
             classes, outcomes, tests = _split_target(outcomes, classes, tests)
+        _check_levels(levels)
         columns = as_columns(outcomes, tests)
         n_cases = _check_size(columns)
         labels = _check_length(clean_column(classes, "classes"), n_cases, "class")
-        if unknown is not None:
-            columns = {k: _blank(v, unknown, k) for k, v in columns.items()}
+        marked = {name: _marked(column, unknown) for name, column in columns.items()}
+        columns = {k: _blank(v, marked[k], k) for k, v in columns.items()}
         chosen = tuple(
             _choose_levels(name, column, levels, thresholds)
             for name, column in columns.items()
         )
         self.coding = Coding(chosen)
         codes = self.coding.encode(columns)
-        if missing == "unknown":
-            for code, test in zip(codes, chosen, strict=True):
+        for code, test in zip(codes, chosen, strict=True):
+            if missing == "unknown":
                 code[code == test.missing_code] = test.unknown_code
+            else:
+                code[marked[test.name]] = test.unknown_code
         self.codes: CodeArray = codes
         self.is_ordered: NDArray[np.bool_] = np.array(
             [thresholds and test.kind == "number" for test in chosen]
@@ -141,7 +146,8 @@ class Table:
         self._freeze()
 
     def _freeze(self) -> None:
-        for array in (self.codes, self.class_ids, self.prior):
+        arrays = (self.codes, self.class_ids, self.prior, self.is_ordered)
+        for array in (*arrays, *self.chances):
             array.flags.writeable = False
 
     @property
@@ -178,7 +184,7 @@ class Table:
     def is_unknown(self) -> NDArray[np.bool_]:
         """Which outcomes are unknown, of shape (n_tests, n_cases)."""
         unknown = np.array([test.unknown_code for test in self.tests])
-        return self.codes == unknown[:, None]
+        return np.asarray(self.codes == unknown[:, None])
 
     @cached_property
     def has_unknown(self) -> bool:
@@ -196,8 +202,8 @@ class Table:
         notes = []
         if self.n_cases == 1:
             notes.append(
-                f"There is only one case, {self.cases[0]!r}, so nothing is left to find "
-                "out and no test is ever bought."
+                f"There is only one case, {self.cases[0]!r}, so nothing is left to "
+                "find out and no test is ever bought."
             )
         elif self.n_classes == 1:
             notes.append(
@@ -211,22 +217,26 @@ class Table:
                     "never bought."
                 )
         if self.indistinct:
-            a, b = self.indistinct[0]
-            notes.append(
-                f"No test is sure to tell {self.cases[a]!r} from {self.cases[b]!r}, "
-                "though their classes differ "
-                f"({self.classes[self.class_ids[a]]!r} and "
-                f"{self.classes[self.class_ids[b]]!r}): "
-                f"{len(self.indistinct)} such pair{'s' * (len(self.indistinct) > 1)}. "
-                "Add a test, or merge such cases by table.merged()."
-            )
+            notes.append(self._note_indistinct())
         return notes
+
+    def _note_indistinct(self) -> str:
+        a, b = self.indistinct[0]
+        labels = self.case_classes
+        n_pairs = len(self.indistinct)
+        return (
+            f"No test is sure to tell {self.cases[a]!r} from {self.cases[b]!r}, though "
+            f"their classes differ ({labels[a]!r} and {labels[b]!r}): {n_pairs} such "
+            f"pair{'s' * (n_pairs > 1)}. Add a test, or merge such cases by "
+            "table.merged()."
+        )
 
     def merged(self, *, weights: Literal["sum", "equal"] = "sum") -> Table:
         """Return the table with cases that show the same merged into one.
 
         The merged case has the commonest class of its cases, by weight; on a tie, the
-        smallest. Unknown outcomes are the same only as unknown outcomes.
+        smallest. Unknown outcomes are the same only as unknown outcomes. A class that
+        is left without cases is left out, of a matrix of mistakes too.
 
         Parameters
         ----------
@@ -255,7 +265,7 @@ class Table:
             class_ids=np.searchsorted(present, class_ids).astype(np.int32),
             prior=prior,
             cases=tuple(self.cases[i] for i in firsts),
-            costs=self.costs,
+            costs=_keep_classes(self.costs, self.classes, present),
             prices=self.prices,
             chances=self.chances,
         )
@@ -309,20 +319,35 @@ def _choose_levels(
             "missing, or as text."
         )
     if is_number and levels is not None:
-        if not isinstance(levels, (int, np.integer)) or levels < 2:
-            raise InvalidTableError(
-                f"levels must be a whole number of at least 2. Got {levels!r}. The "
-                "papers use 10."
-            )
-        return uniform_test(name, column, int(levels))
+        return uniform_test(name, column, levels)
     if is_number and thresholds:
         return quantile_test(name, column)
     return category_test(name, column)
 
 
-def _blank(column: Column, unknown: Any, name: str) -> Column:
-    values = column.tolist()
-    return clean_column([None if v == unknown else v for v in values], name)
+def _check_levels(levels: int | None) -> None:
+    if levels is None:
+        return
+    if not isinstance(levels, (int, np.integer)) or not 2 <= levels <= MAX_LEVELS:
+        raise InvalidTableError(
+            f"levels must be a whole number from 2 to {MAX_LEVELS:,}. Got {levels!r}. "
+            "The papers use 10."
+        )
+
+
+def _marked(column: Column, unknown: Any) -> NDArray[np.bool_]:
+    """Return which cells hold the value that marks an unknown outcome."""
+    if unknown is None:
+        return np.zeros(len(column), dtype=bool)
+    return np.array([v == unknown for v in column.tolist()], dtype=bool)
+
+
+def _blank(column: Column, marked: NDArray[np.bool_], name: str) -> Column:
+    """Return the column without the marked cells, as numbers if the rest is numbers."""
+    if not marked.any():
+        return column
+    cells = zip(column.tolist(), marked, strict=True)
+    return clean_column([None if is_marked else v for v, is_marked in cells], name)
 
 
 def _check_size(columns: dict[str, Column]) -> int:
@@ -344,21 +369,34 @@ def _check_length(values: Column, n_cases: int, what: str) -> Column:
     if len(values) != n_cases:
         raise InvalidTableError(
             f"There must be a {what} for each case. Got {len(values)} for {n_cases} "
-            f"cases. Pass as many as there are rows."
+            "cases. Pass as many as there are rows."
         )
     return values
 
 
 def _number_classes(labels: Column) -> tuple[tuple[Outcome, ...], NDArray[np.int32]]:
-    ordered = category_test("class", labels)
-    ids = ordered.encode(labels).astype(np.int32)
-    lost = np.flatnonzero(ids >= ordered.n_levels)
+    classes = tuple(distinct_outcomes(labels))
+    index = {label: i for i, label in enumerate(classes)}
+    # Neither None nor NaN is a class.
+    ids = np.array([index.get(label, -1) for label in labels.tolist()], dtype=np.int32)
+    lost = np.flatnonzero(ids < 0)
     if lost.size:
         raise InvalidTableError(
             f"Every case must have a class. Got none for case {lost[0]} "
             f"({lost.size} without one). Remove the case, or name its class."
         )
-    return ordered.outcomes, ids
+    return classes, ids
+
+
+def _keep_classes(
+    costs: Costs, classes: tuple[Outcome, ...], present: NDArray[Any]
+) -> Costs:
+    """Return the costs with the mistakes of the classes that are present."""
+    if costs.mistakes is None or len(present) == len(classes):
+        return costs
+    matrix = costs.mistake_matrix(classes)
+    assert matrix is not None
+    return costs.with_mistakes(matrix[np.ix_(present, present)])
 
 
 def _check_prior(prior: Any, n_cases: int) -> NDArray[np.float64]:
@@ -367,7 +405,10 @@ def _check_prior(prior: Any, n_cases: int) -> NDArray[np.float64]:
     try:
         weights = np.array(prior, dtype=np.float64)
     except (TypeError, ValueError):
-        weights = np.full(n_cases, np.nan)
+        raise InvalidTableError(
+            f"Weights must be numbers. Got {reprlib.repr(prior)}. Pass one number for "
+            "each case."
+        ) from None
     if weights.ndim != 1 or len(weights) != n_cases:
         raise InvalidTableError(
             f"There must be a weight for each case. Got {weights.size} for {n_cases} "
@@ -379,13 +420,15 @@ def _check_prior(prior: Any, n_cases: int) -> NDArray[np.float64]:
             f"Weights must be finite and >= 0. Got {weights[wrong]} for case {wrong}. "
             "Give a case that cannot occur the weight 0."
         )
-    total = weights.sum()
-    if total <= 0:
+    largest = weights.max()
+    if largest <= 0:
         raise InvalidTableError(
             "Weights must sum to more than 0. Got a sum of 0. Give at least one case a "
             "positive weight, or leave the prior out for equal weights."
         )
-    return np.asarray(weights / total)
+    # The sum of weights near the largest double may be infinite.
+    weights = weights / largest if largest > 1e300 else weights
+    return np.asarray(weights / weights.sum())
 
 
 def _name_cases(cases: Sequence[Any] | None, n_cases: int) -> tuple[str, ...]:
@@ -417,23 +460,30 @@ def _check_chances(
                 f"chances must name tests. Got {name!r}. {suggest_name(name, names)}"
                 "Leave out what is not a test."
             )
-        test = tests[names[name]]
-        shares = np.zeros(test.n_levels)
-        for outcome, chance in given.items():
-            code = test.code_of(outcome)
-            if code >= test.n_levels:
-                raise InvalidTableError(
-                    f"chances must name outcomes of the test. Got {outcome!r} for "
-                    f"{name!r}, which shows {test.outcomes}. Leave it out."
-                )
-            shares[code] += float(chance)
-        if np.any(shares < 0) or not np.isclose(shares.sum(), 1.0):
-            raise InvalidTableError(
-                f"The chances of a test must be >= 0 and sum to 1. Got {shares.sum():g} "
-                f"for {name!r}. Divide them by their sum."
-            )
-        checked[names[name]] = shares / shares.sum()
+        checked[names[name]] = _check_shares(tests[names[name]], given)
     return tuple(checked)
+
+
+def _check_shares(test: Test, given: Mapping[Any, float]) -> NDArray[np.float64]:
+    """Return the chance of each level of a test."""
+    shares = np.zeros(test.n_levels)
+    for outcome, chance in given.items():
+        code = test.code_of(outcome)
+        if code >= test.n_levels:
+            raise InvalidTableError(
+                f"chances must name outcomes of the test. Got {outcome!r} for "
+                f"{test.name!r}, which shows {test.outcomes}. Leave it out."
+            )
+        try:
+            shares[code] += float(chance)
+        except (TypeError, ValueError):
+            shares[code] = np.nan
+    if not (np.all(shares >= 0) and np.isclose(shares.sum(), 1.0)):
+        raise InvalidTableError(
+            f"The chances of a test must be >= 0 and sum to 1. Got {dict(given)} for "
+            f"{test.name!r}, with the sum {shares.sum():g}. Divide them by their sum."
+        )
+    return np.asarray(shares / shares.sum())
 
 
 def _split_target(
@@ -450,8 +500,8 @@ def _split_target(
     if target not in columns:
         raise InvalidTableError(
             f"The target must be a column of the table. Got {target!r}, which is none "
-            f"of {', '.join(map(repr, list(columns)[:8]))}. "
-            f"{suggest_name(target, columns)}Name the column that holds the classes."
+            f"of {_some(columns)}. {suggest_name(target, columns)}Name the column that "
+            "holds the classes."
         )
     if tests is not None and target in tests:
         raise InvalidTableError(
@@ -466,13 +516,13 @@ def read_table(
     path: str | Path,
     target: str,
     *,
-    costs: Costs | None = None,
+    costs: Costs | Mapping[str, float] | Sequence[float] | None = None,
     prior: str | None = None,
     case: str | None = None,
     drop: Sequence[str] = (),
     **options: Any,
 ) -> Table:
-    """Read a table from a CSV or Parquet file.
+    r"""Read a table from a CSV or Parquet file.
 
     Parameters
     ----------
@@ -480,8 +530,8 @@ def read_table(
         The file; see :func:`read_columns`.
     target : str
         The column of classes.
-    costs : Costs, optional
-        What the tests cost.
+    costs : Costs, mapping or sequence, optional
+        What the tests cost; 1 each by default.
     prior, case : str, optional
         Columns of weights and of names of cases, which are then not tests.
     drop : sequence of str, default=()
@@ -493,17 +543,17 @@ def read_table(
     --------
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp(), "lamp.csv")
-    >>> _ = path.write_text("lamp,socket,cause\\ndark,dead,fuse\\ndark,live,bulb\\n")
+    >>> _ = path.write_text("lamp,socket,cause\ndark,dead,fuse\ndark,live,bulb\n")
     >>> read_table(path, "cause").test_names
     ('lamp', 'socket')
     """
-    columns = read_columns(path)
+    columns = read_columns(path, unknown=options.get("unknown"))
     for role, name in (("target", target), ("prior", prior), ("case", case)):
         if name is not None and name not in columns:
             raise InvalidTableError(
-                f"The {role} must be a column of the table. Got {name!r}, which is none "
-                f"of {', '.join(map(repr, list(columns)[:8]))} in {path}. "
-                f"{suggest_name(name, columns)}Name a column of the file."
+                f"The {role} must be a column of the table. Got {name!r}, which is "
+                f"none of {_some(columns)} in {path}. {suggest_name(name, columns)}"
+                "Name a column of the file."
             )
     for name in drop:
         if name not in columns:
@@ -511,19 +561,23 @@ def read_table(
                 f"Only columns of the table can be dropped. Got {name!r} for {path}. "
                 f"{suggest_name(name, columns)}Leave it out."
             )
-    weights = None if prior is None else columns[prior]
-    names = None if case is None else columns[case].tolist()
-    roles = {target, prior, case, *drop}
-    if costs is not None and not costs.is_positional and target in costs.costs:
+    costs = costs if costs is None or isinstance(costs, Costs) else Costs(costs)
+    if costs is not None and target in costs.costs:
         raise InvalidTableError(
             f"The target must not be a test as well. Got a cost for {target!r}, the "
             "target. Remove it from the costs, or choose another target."
         )
+    not_tests = {prior, case, *drop} - {target}
     return Table(
-        {name: column for name, column in columns.items() if name not in roles},
-        columns[target],
+        {name: column for name, column in columns.items() if name not in not_tests},
+        target,
         costs=costs,
-        prior=weights,
-        cases=names,
+        prior=None if prior is None else columns[prior],
+        cases=None if case is None else columns[case].tolist(),
         **options,
     )
+
+
+def _some(names: Iterable[str], most: int = 8) -> str:
+    listed = [repr(name) for name in names]
+    return ", ".join(listed[:most]) + (", ..." if len(listed) > most else "")

@@ -7,6 +7,7 @@ cases there are, or who will run it.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -27,9 +28,9 @@ CodeArray = NDArray[np.uint8] | NDArray[np.uint16]
 MAX_LEVELS = 65_534
 
 
-def code_dtype(n_levels: int) -> type[np.uint8] | type[np.uint16]:
+def code_dtype(n_levels: int) -> np.dtype[Any]:
     """Return the narrowest type for the codes of a test of so many levels."""
-    return np.uint8 if n_levels + 2 <= 256 else np.uint16
+    return np.dtype(np.uint8 if n_levels + 2 <= 256 else np.uint16)
 
 
 @dataclass(frozen=True)
@@ -84,16 +85,17 @@ class Test:
 
     @cached_property
     def lookup(self) -> dict[Outcome, int]:
-        """Codes by outcome, and by the outcome's text where that is not ambiguous.
+        """Codes by outcome, and by its other spellings where they are not ambiguous.
 
-        The text lets ``"1"`` from a file or a keyboard stand for the number 1.
+        They let ``"1"`` from a keyboard stand for the number 1, and the number 1 from a
+        file where all cells are numbers stand for the text ``"1"``.
         """
         codes: dict[Outcome, int] = {}
         for code, outcome in enumerate(self.outcomes):
             codes.setdefault(outcome, code)
         for code, outcome in enumerate(self.outcomes):
-            for text in _spellings(outcome):
-                codes.setdefault(text, code)
+            for spelling in _spellings(outcome):
+                codes.setdefault(spelling, code)
         return codes
 
     def code_of(self, value: object) -> int:
@@ -101,17 +103,22 @@ class Test:
         if is_missing(value):
             return self.missing_code
         if self.kind == "category":
-            if isinstance(value, np.generic):
-                value = value.item()
-            try:
-                return self.lookup.get(value, self.unknown_code)  # type: ignore[call-overload,no-any-return]
-            except TypeError:
-                raise InvalidAnswerError(
-                    f"An outcome of {self.name!r} must be text, a number or a boolean. "
-                    f"Got {type(value).__name__}. Pass one of its outcomes."
-                ) from None
+            return self._code_of_category(value)
         number = _as_number(value, self.name)
-        return sum(cut < number for cut in self.cuts)
+        if math.isnan(number):
+            return self.missing_code
+        return bisect_left(self.cuts, number)
+
+    def _code_of_category(self, value: Any) -> int:
+        if isinstance(value, np.generic):
+            value = value.item()
+        try:
+            return self.lookup.get(value, self.unknown_code)
+        except TypeError:
+            raise InvalidAnswerError(
+                f"An outcome of {self.name!r} must be text, a number or a boolean. "
+                f"Got {type(value).__name__}. Pass one of its outcomes."
+            ) from None
 
     def encode(self, column: Any) -> CodeArray:
         """Return the codes of a column of raw values."""
@@ -120,9 +127,8 @@ class Test:
         if self.kind == "number":
             encode_numbers(_as_numbers(values, self.name), self.cut_array, codes)
         else:
-            encode_objects(
-                values.tolist(), self.lookup, self.missing_code, self.unknown_code, codes
-            )
+            items, lookup = values.tolist(), self.lookup
+            encode_objects(items, lookup, self.missing_code, self.unknown_code, codes)
         return codes
 
     @cached_property
@@ -144,18 +150,26 @@ class Test:
             return "unknown"
         if self.kind == "category":
             return str(self.outcomes[code])
-        low = "" if code == 0 else f"{self.cuts[code - 1]:.6g} < "
-        high = "" if code == len(self.cuts) else f" <= {self.cuts[code]:.6g}"
-        if not low and not high:
+        if not self.cuts:
             return "any"
-        return f"{low}x{high}" if high else f"x > {self.cuts[code - 1]:.6g}"
+        if code == len(self.cuts):
+            return f"x > {_short(self.cuts[-1])}"
+        low = f"{_short(self.cuts[code - 1])} < " if code else ""
+        return f"{low}x <= {_short(self.cuts[code])}"
 
 
-def _spellings(outcome: Outcome) -> list[str]:
-    """Return the texts that may stand for an outcome that is not text itself."""
+def _short(cut: float) -> str:
+    """Return a cut in as few digits as tell it from all others of single precision."""
+    texts = (f"{cut:.{digits}g}" for digits in range(6, 10))
+    with np.errstate(over="ignore"):
+        return next((t for t in texts if np.float32(t) == np.float32(cut)), repr(cut))
+
+
+def _spellings(outcome: Outcome) -> list[Outcome]:
+    """Return what else may stand for an outcome."""
     if isinstance(outcome, str):
-        return []
-    texts = [str(outcome)]
+        return _numbers_spelled(outcome)
+    texts: list[Outcome] = [str(outcome)]
     if isinstance(outcome, bool):
         texts.append(str(outcome).lower())
     elif isinstance(outcome, float) and outcome.is_integer():
@@ -163,17 +177,26 @@ def _spellings(outcome: Outcome) -> list[str]:
     return texts
 
 
+def _numbers_spelled(text: str) -> list[Outcome]:
+    """Return the number that a text spells in the usual way, "1" but not "01"."""
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        if str(number) == text and math.isfinite(number):
+            return [number]
+    return []
+
+
 def _as_number(value: object, name: str) -> float:
     try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = math.nan
-    if math.isnan(number):
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
         raise InvalidAnswerError(
             f"The test {name!r} shows a number. Got {value!r}. Pass a number, or None "
             "if it is missing."
-        )
-    return number
+        ) from None
 
 
 def _as_numbers(values: Column, name: str) -> NDArray[np.float64]:
@@ -185,7 +208,7 @@ def _as_numbers(values: Column, name: str) -> NDArray[np.float64]:
             continue
         try:
             numbers[row] = float(value)
-        except ValueError:
+        except (ValueError, OverflowError):
             raise InvalidTableError(
                 f"The test {name!r} shows numbers. Got {value!r} in row {row}. Write a "
                 "number there, or leave it empty if it is missing."

@@ -1,0 +1,175 @@
+"""Evaluate a policy on a known table, or on rows whose class is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askless.evaluate._evaluation import Evaluation
+from askless.evaluate._table import Ending, walk_table
+from askless.exceptions import InvalidTableError
+from askless.policy import Policy
+from askless.problem import Table
+
+__all__ = ["evaluate"]
+
+
+def evaluate(
+    policy: Policy, data: Any, y: Any = None, *, sample_weight: Any = None
+) -> Evaluation:
+    """Return what a policy costs and how often it is wrong.
+
+    Parameters
+    ----------
+    policy : Policy
+        What to evaluate.
+    data : Table, frame or array-like of shape (n_rows, n_tests)
+        A known table, every unknown outcome of which is followed both ways with the
+        right chances; or rows of raw values.
+    y : array-like of shape (n_rows,), optional
+        The true class of each row; not for a table.
+    sample_weight : array-like of shape (n_rows,), optional
+        The weight of each row; not for a table, which has a prior.
+
+    Examples
+    --------
+    One outcome is unknown, so half of the time the second test is needed:
+
+    >>> import askless
+    >>> table = askless.Table([[0, 0], [None, 1]], ["a", "b"], costs=[1, 2])
+    >>> policy = askless.solve(table).policy
+    >>> askless.evaluate(policy, table).expected_cost
+    2.0
+    """
+    if isinstance(data, Table):
+        if y is not None or sample_weight is not None:
+            raise InvalidTableError(
+                "A table brings its own classes and weights. Got y or sample_weight as "
+                "well. Leave them out."
+            )
+        return _evaluate_table(policy, data)
+    return _evaluate_rows(policy, data, y, sample_weight)
+
+
+def _evaluate_table(policy: Policy, table: Table) -> Evaluation:
+    labels = _true_labels(policy, table)
+    endings = walk_table(policy, table)
+    n = table.n_cases
+    cost, worst, error = np.zeros(n), np.zeros(n), np.zeros(n)
+    mistake = np.zeros(n)
+    for ending in endings:
+        cases = ending.cases
+        cost[cases] += ending.chances * ending.spent
+        worst[cases] = np.maximum(worst[cases], ending.spent)
+        is_wrong = labels[cases] != ending.decision
+        error[cases] += ending.chances * is_wrong
+        if policy.mistakes is not None:
+            mistake[cases] += (
+                ending.chances * policy.mistakes[labels[cases], ending.decision]
+            )
+    costs, weights = _distribution(endings, table.prior)
+    return Evaluation(
+        expected_cost=float(cost @ table.prior),
+        worst_cost=float(worst.max()),
+        error=float(error @ table.prior),
+        mistake_cost=(
+            None if policy.mistakes is None else float(mistake @ table.prior)
+        ),
+        case_cost=cost,
+        case_worst=worst,
+        case_error=error,
+        costs=costs,
+        weights=weights,
+    )
+
+
+def _true_labels(policy: Policy, table: Table) -> NDArray[np.int64]:
+    """Return, for each case, which of the policy's decisions is right; -1: none."""
+    index = {label: i for i, label in enumerate(policy.classes)}
+    if all(label in index for label in table.classes):
+        by_class = np.array([index[label] for label in table.classes])
+        return by_class[table.class_ids]
+    if all(case in index for case in table.cases):
+        return np.array([index[case] for case in table.cases])
+    absent = next(label for label in table.classes if label not in index)
+    raise InvalidTableError(
+        "The classes of the table must be decisions of the policy. Got "
+        f"{absent!r}, which the policy never decides. Evaluate it on its own table."
+    )
+
+
+def _distribution(
+    endings: list[Ending], prior: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    spent = np.array([ending.spent for ending in endings])
+    mass = np.array([float(e.chances @ prior[e.cases]) for e in endings])
+    costs, where = np.unique(spent, return_inverse=True)
+    return costs, np.bincount(where, weights=mass, minlength=len(costs))
+
+
+def _evaluate_rows(policy: Policy, X: Any, y: Any, sample_weight: Any) -> Evaluation:
+    cost = policy.cost(X)
+    n = len(cost)
+    if n == 0:
+        raise InvalidTableError(
+            "There must be at least one row to evaluate. Got none. Check the data."
+        )
+    weights = _check_weights(sample_weight, n)
+    error = np.zeros(n)
+    mistake_cost = None
+    if y is not None:
+        true = np.asarray(y)
+        if true.shape != (n,):
+            raise InvalidTableError(
+                f"There must be a class for each row. Got {true.shape} for {n} rows. "
+                "Pass as many as there are rows."
+            )
+        decided = policy.predict(X)
+        truth, decision = _match_labels(policy, true, decided)
+        error = (truth != decision).astype(np.float64)
+        if policy.mistakes is not None:
+            if np.any(truth < 0):
+                stranger = true[np.flatnonzero(truth < 0)[0]]
+                raise InvalidTableError(
+                    "To price mistakes, every true class must be known to the policy. "
+                    f"Got {stranger!r}. Leave such rows out."
+                )
+            mistake_cost = float(policy.mistakes[truth, decision] @ weights)
+    costs, where = np.unique(cost, return_inverse=True)
+    return Evaluation(
+        expected_cost=float(cost @ weights),
+        worst_cost=float(cost.max()),
+        error=float(error @ weights) if y is not None else float("nan"),
+        mistake_cost=mistake_cost,
+        case_cost=cost,
+        case_worst=cost,
+        case_error=error,
+        costs=costs,
+        weights=np.bincount(where, weights=weights, minlength=len(costs)),
+    )
+
+
+def _match_labels(
+    policy: Policy, true: NDArray[Any], decided: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number true and decided classes alike; text may stand for a number."""
+    index: dict[Any, int] = {label: i for i, label in enumerate(policy.classes)}
+    for i, label in enumerate(policy.classes):
+        index.setdefault(str(label), i)
+    truth = np.array([index.get(label, -1) for label in true.tolist()])
+    return truth, np.array([index[label] for label in decided.tolist()])
+
+
+def _check_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
+    if sample_weight is None:
+        return np.full(n, 1.0 / n)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    is_right = weights.shape == (n,) and bool(np.all(np.isfinite(weights)))
+    if not is_right or np.any(weights < 0) or weights.sum() <= 0:
+        raise InvalidTableError(
+            f"sample_weight must have {n} finite values >= 0 with a positive sum. Got "
+            "others. Leave it out for equal weights."
+        )
+    return np.asarray(weights / weights.sum())

@@ -1,0 +1,213 @@
+"""Follow every case of a table through a policy, along all outcomes that it may show.
+
+Works for any policy, through its states alone. A case whose outcome is unknown goes on
+in every branch that the outcome may take, with its chance; what it has shown once, it
+shows again. This module must not know what a policy looks like inside.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askless._core._prices import Bill
+from askless.exceptions import InvalidTableError
+from askless.policy import Policy, Tree
+from askless.problem import Table, Test
+
+__all__ = ["Ending", "walk_table"]
+
+
+class Ending(NamedTuple):
+    """A place where the policy decides, and the cases that may get there."""
+
+    cases: NDArray[np.int64]
+    chances: NDArray[np.float64]
+    spent: float
+    decision: int
+
+
+class Visit(NamedTuple):
+    """A state of the policy on one path, and the cases that may get there."""
+
+    state: Any
+    cases: NDArray[np.int64]
+    chances: NDArray[np.float64]
+    bill: Bill
+    # For each test asked on this path: the levels it can have shown.
+    shown: dict[int, NDArray[np.bool_]]
+
+
+def walk_table(policy: Policy, table: Table) -> list[Ending]:
+    """Return where the cases of a table end, with their chances and costs."""
+    guide = Guide(policy, table)
+    if isinstance(policy, Tree) and not table.has_unknown:
+        return _walk_tree(policy, guide)
+    every = np.arange(table.n_cases)
+    first = Visit(
+        policy.initial_state(), every, np.ones(len(every)), policy.prices.open_bill(), {}
+    )
+    endings: list[Ending] = []
+    stack = [first]
+    while stack:
+        visit = stack.pop()
+        test = policy.next_test(visit.state)
+        if test is None:
+            endings.append(
+                Ending(
+                    visit.cases,
+                    visit.chances,
+                    visit.bill.spent,
+                    policy.decision(visit.state),
+                )
+            )
+        else:
+            stack.extend(guide.follow(visit, test))
+    return endings
+
+
+def _walk_tree(tree: Tree, guide: Guide) -> list[Ending]:
+    """Walk every case at once: without unknown outcomes each ends in one leaf."""
+    leaf = tree.apply_codes(guide.policy_codes())
+    order = np.argsort(leaf, kind="stable")
+    bounds = np.flatnonzero(np.diff(leaf[order])) + 1
+    if tree.prices.engine.has_outcome_prices:
+        spent = tree.charge_codes(guide.policy_codes())
+        return [
+            Ending(np.array([c]), np.ones(1), float(spent[c]), tree.decision(leaf[c]))
+            for c in range(len(leaf))
+        ]
+    return [
+        Ending(
+            cases,
+            np.ones(len(cases)),
+            float(tree.spent[leaf[cases[0]]]),
+            tree.decision(int(leaf[cases[0]])),
+        )
+        for cases in np.split(order, bounds)
+    ]
+
+
+class Guide:
+    """Translate between the levels of a table and those of a policy, test by test."""
+
+    def __init__(self, policy: Policy, table: Table) -> None:
+        self.policy = policy
+        self.table = table
+        self.column = _match_tests(policy, table)
+        self.translation = {
+            test: _translate(table.tests[column], policy.tests[test])
+            for test, column in self.column.items()
+        }
+
+    def policy_codes(self) -> NDArray[Any]:
+        """Return the codes of the table in the terms of the policy, all tests."""
+        shape = (len(self.policy.tests), self.table.n_cases)
+        codes = np.zeros(shape, dtype=self.policy.coding.dtype)
+        for test, column in self.column.items():
+            codes[test] = self.translation[test][self.table.codes[column]]
+        return codes
+
+    def follow(self, visit: Visit, test: int) -> list[Visit]:
+        """Return the states that come next, with the cases that go there."""
+        column = self.column.get(test)
+        if column is None:
+            raise InvalidTableError(
+                "The table must have every test that the policy asks for. Got no test "
+                f"{self.policy.tests[test].name!r}. Evaluate the policy on its own table."
+            )
+        allowed = visit.shown.get(column)
+        codes = self.table.codes[column, visit.cases]
+        is_unknown = self.table.is_unknown[column, visit.cases]
+        chances = self._chances(column, allowed)
+        n_levels = self.table.tests[column].n_levels
+        following: dict[Any, list[tuple[int, Any]]] = {}
+        bills: dict[Any, Bill] = {}
+        for code in range(n_levels + 1):
+            comes = (codes == code) | (
+                is_unknown & (code < n_levels and chances[min(code, n_levels - 1)] > 0)
+            )
+            if not comes.any():
+                continue
+            bill, state = self._pay(visit, test, int(self.translation[test][code]))
+            key = (state, bill.spent)
+            bills.setdefault(key, bill)
+            following.setdefault(key, []).append((code, comes))
+        return [
+            self._visit(visit, column, key[0], bills[key], parts, chances, is_unknown)
+            for key, parts in following.items()
+        ]
+
+    def _chances(self, column: int, allowed: Any) -> NDArray[np.float64]:
+        chances = self.table.chances[column]
+        if allowed is not None:
+            chances = chances * allowed[: len(chances)]
+        total = chances.sum()
+        return chances / total if total > 0 else chances
+
+    def _pay(self, visit: Visit, test: int, code: int) -> tuple[Bill, Any]:
+        bill = visit.bill.copy()
+        if self.policy.prices.delayed[test] and not bill.has_paid(test):
+            bill.charge_together(self.policy.tests_ahead(visit.state))
+        else:
+            bill.charge(test, code)
+        return bill, self.policy.advance(visit.state, code)
+
+    def _visit(
+        self,
+        visit: Visit,
+        column: int,
+        state: Any,
+        bill: Bill,
+        parts: list[tuple[int, Any]],
+        chances: NDArray[np.float64],
+        is_unknown: NDArray[np.bool_],
+    ) -> Visit:
+        """Gather the levels that lead to one state into one visit."""
+        n_levels = self.table.tests[column].n_levels
+        share = np.zeros(len(visit.cases))
+        shown = np.zeros(n_levels + 1, dtype=bool)
+        for code, comes in parts:
+            shown[code] = True
+            part = chances[code] if code < n_levels else 0.0
+            share += np.where(is_unknown, comes * part, comes)
+        here = share > 0
+        return Visit(
+            state,
+            visit.cases[here],
+            visit.chances[here] * share[here],
+            bill,
+            {**visit.shown, column: shown},
+        )
+
+
+def _match_tests(policy: Policy, table: Table) -> dict[int, int]:
+    columns = {test.name: i for i, test in enumerate(table.tests)}
+    return {
+        i: columns[test.name]
+        for i, test in enumerate(policy.tests)
+        if test.name in columns
+    }
+
+
+def _translate(source: Test, target: Test) -> NDArray[np.int64]:
+    """Return the target's code for each code of the source."""
+    codes = np.full(source.n_levels + 2, target.unknown_code)
+    codes[source.missing_code] = target.missing_code
+    if source == target:
+        codes[: source.n_levels] = np.arange(source.n_levels)
+    elif source.kind == "category":
+        codes[: source.n_levels] = [target.code_of(o) for o in source.outcomes]
+    elif target.kind == "number" and set(target.cuts) <= set(source.cuts):
+        highest = [*source.cuts, np.inf]
+        codes[: source.n_levels] = [
+            sum(cut < high for cut in target.cuts) for high in highest
+        ]
+    else:
+        raise InvalidTableError(
+            f"The levels of {source.name!r} in the table must fit those of the policy. "
+            "Got levels cut elsewhere. Evaluate the policy on rows of raw values."
+        )
+    return codes

@@ -1,0 +1,138 @@
+"""Show a policy as text: on every branch what was seen, how many get there, what is spent.
+
+Needs nothing but characters, so it works in a terminal, a log and an e-mail.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from askless.exceptions import InvalidOptionError
+from askless.policy import Policy, Sequence, Tree
+
+__all__ = ["to_text"]
+
+
+class Glyphs(NamedTuple):
+    """The lines of a tree, in one alphabet."""
+
+    branch: str
+    last: str
+    through: str
+    blank: str
+
+
+UNICODE = Glyphs("├─ ", "└─ ", "│  ", "   ")
+ASCII = Glyphs("|- ", "`- ", "|  ", "   ")
+
+
+def to_text(policy: Policy, *, max_depth: int | None = None, ascii: bool = False) -> str:
+    """Return a policy as an indented tree.
+
+    Parameters
+    ----------
+    policy : Policy
+        What to show.
+    max_depth : int, optional
+        Show only so many levels of tests; what is left out is counted.
+    ascii : bool, default=False
+        Draw with plain ASCII characters.
+
+    Notes
+    -----
+    After each test stands what it charges there; in brackets, how much of the weight
+    gets to a branch and what a case has spent by then. A decision that is not certain
+    is followed by its share.
+
+    Examples
+    --------
+    >>> import askless
+    >>> table = askless.Table([[0, 0], [0, 1], [1, 1]], ["a", "b", "c"])
+    >>> print(to_text(askless.solve(table).policy, max_depth=1))
+    t0?  1
+    ├─ 0  [66.7 %, spent 1]  t1?  1
+    │  └─ ... 2 nodes below
+    └─ 1  [33.3 %, spent 1]  => c
+    """
+    if max_depth is not None and max_depth < 0:
+        raise InvalidOptionError(
+            f"max_depth must be >= 0, or None for all. Got {max_depth}. Leave it out to "
+            "show the whole policy."
+        )
+    glyphs = ASCII if ascii else UNICODE
+    if isinstance(policy, Tree):
+        return "\n".join(_tree_lines(policy, max_depth, glyphs))
+    assert isinstance(policy, Sequence)
+    return "\n".join(_sequence_lines(policy))
+
+
+def _tree_lines(tree: Tree, max_depth: int | None, glyphs: Glyphs) -> list[str]:
+    lines = [_node_text(tree, 0)]
+    # Each entry: a node, the lines in front of it, whether it is the last of its kind.
+    stack = [(child, "", is_last) for child, is_last in _children(tree, 0)][::-1]
+    if max_depth == 0 and stack:
+        return [*lines, f"{glyphs.last}... {tree.n_nodes - 1} nodes below"]
+    while stack:
+        node, indent, is_last = stack.pop()
+        share = tree.node_weight[node] / tree.node_weight[0]
+        lines.append(
+            f"{indent}{glyphs.last if is_last else glyphs.branch}"
+            f"{_branch_label(tree, node)}  [{100 * share:.3g} %, spent "
+            f"{tree.spent[node]:.6g}]  {_node_text(tree, node)}"
+        )
+        below = indent + (glyphs.blank if is_last else glyphs.through)
+        if max_depth is not None and tree.node_depth[node] >= max_depth:
+            n_below = tree.subtree_end[node] - node - 1
+            if n_below:
+                lines.append(f"{below}{glyphs.last}... {n_below} nodes below")
+            continue
+        stack.extend(
+            (child, below, last) for child, last in reversed(_children(tree, node))
+        )
+    return lines
+
+
+def _children(tree: Tree, node: int) -> list[tuple[int, bool]]:
+    start, end = tree.branch_start[node], tree.branch_start[node + 1]
+    children = tree.branch_child[start:end].tolist()
+    return [(child, i == len(children) - 1) for i, child in enumerate(children)]
+
+
+def _branch_label(tree: Tree, node: int) -> str:
+    parent = tree.parent[node]
+    test = tree.tests[tree.test[parent]]
+    code = int(tree.parent_code[node])
+    if tree.cut[parent] >= 0:
+        return f"{'<=' if code == 0 else '>'} {tree.thresholds[parent]:.6g}"
+    return test.label(code)
+
+
+def _node_text(tree: Tree, node: int) -> str:
+    if tree.test[node] >= 0:
+        return f"{tree.tests[tree.test[node]].name}?  {_charge_text(tree, node)}"
+    decided = tree.classes[tree.node_decision[node]]
+    weights = tree.class_weights(node)
+    share = weights[tree.node_decision[node]] / weights.sum()
+    sure = "" if share > 1 - 1e-9 else f" ({100 * share:.3g} %)"
+    return f"=> {decided}{sure}"
+
+
+def _charge_text(tree: Tree, node: int) -> str:
+    """Return what the test of a node charges there, as a range if by outcome."""
+    start, end = tree.branch_start[node], tree.branch_start[node + 1]
+    charges = tree.spent[tree.branch_child[start:end]] - tree.spent[node]
+    low, high = np.round(charges.min(), 9), np.round(charges.max(), 9)
+    return f"{low:.6g}" if low == high else f"{low:.6g}-{high:.6g}"
+
+
+def _sequence_lines(sequence: Sequence) -> list[str]:
+    bill = sequence.prices.open_bill()
+    lines = []
+    for step, test in enumerate(sequence.order.tolist(), start=1):
+        price = bill.charge(test)
+        name = sequence.tests[test].name
+        lines.append(f"{step}. {name}?  {price:.6g}  [spent {bill.spent:.6g}]")
+    rule = "as soon as one decision is left" if sequence.stops_early else "at the end"
+    return [*lines, f"Decide {rule}."]

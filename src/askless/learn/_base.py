@@ -1,0 +1,194 @@
+"""What every classifier of Askless shares: input, costs, and predicting by its policy.
+
+An estimator here is parameters and a ``policy_``; everything that a fitted model can do,
+the policy does. This module must not know how any learner grows its policy.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from askless.exceptions import InvalidOptionError
+from askless.learn._examples import CodedExamples, code_examples
+from askless.policy import Policy
+from askless.problem import Costs, as_columns
+from askless.problem._frames import Column, is_frame
+
+__all__ = ["PolicyClassifier"]
+
+
+class PolicyClassifier(ClassifierMixin, BaseEstimator):
+    """Base of the classifiers: learns a policy and lets it answer.
+
+    Subclasses set ``costs`` and ``n_jobs`` in ``__init__`` and say how to grow a policy
+    from coded examples in ``_grow``.
+    """
+
+    costs: Any
+    n_jobs: int | None
+
+    @abstractmethod
+    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
+        """Return a policy grown on coded examples."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PolicyClassifier:
+        """Learn a policy from examples.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n_rows, n_tests)
+            Raw values. Numbers are compared with thresholds, everything else branches
+            by value; NaN and None are missing.
+        y : array-like of shape (n_rows,)
+            The class of each row.
+        sample_weight : array-like of shape (n_rows,), optional
+            The weight of each row.
+
+        Returns
+        -------
+        self : PolicyClassifier
+            The fitted estimator.
+        """
+        values, names = self._check_rows(X, reset=True, y=y)
+        labels = column_or_1d(y, warn=True)
+        check_classification_targets(labels)
+        self.classes_, class_ids = np.unique(labels, return_inverse=True)
+        # The narrowest type: sorting rows by class then takes one pass for each byte.
+        class_ids = class_ids.astype(np.min_scalar_type(len(self.classes_)))
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(
+                sample_weight, X if isinstance(values, dict) else values, np.float64,
+                ensure_non_negative=True,
+            )  # fmt: skip
+            values, class_ids, weights = _drop_weightless(values, class_ids, weights)
+        examples = code_examples(
+            values, names, class_ids, len(self.classes_), weights, _count_jobs(self.n_jobs)
+        )
+        self.policy_ = self._grow(examples, self._make_costs(len(names)))
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the decision for each row."""
+        leaf_decision = self._policy.predict(self._rows(X), n_jobs=_count_jobs(self.n_jobs))
+        return leaf_decision.astype(self.classes_.dtype, copy=False)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the share of each class of ``classes_`` where each row ends."""
+        return self._policy.predict_proba(self._rows(X), n_jobs=_count_jobs(self.n_jobs))
+
+    def cost(self, X: Any) -> NDArray[np.float64]:
+        """Return what each row pays for the tests that it is asked."""
+        return self._policy.cost(self._rows(X), n_jobs=_count_jobs(self.n_jobs))
+
+    @property
+    def _policy(self) -> Policy:
+        check_is_fitted(self)
+        policy: Policy = self.policy_
+        return policy
+
+    def _rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self._check_rows(X, reset=False)[0]
+
+    def _check_rows(
+        self, X: Any, *, reset: bool, y: Any = None
+    ) -> tuple[NDArray[Any] | dict[str, Column], list[str]]:
+        """Return X as a matrix of floats, or as columns if it holds anything else."""
+        if is_frame(X):
+            validate_data(
+                self, X, **_y(y), reset=reset, skip_check_array=True
+            )
+            columns = as_columns(X)
+            _check_finite(columns)
+            return columns, list(columns)
+        if _holds_text(X):
+            matrix = validate_data(
+                self, X, **_y(y), reset=reset, dtype=None, ensure_all_finite=False
+            )
+            matrix = matrix[0] if y is not None else matrix
+            names = [f"x{i}" for i in range(matrix.shape[1])]
+            return as_columns(matrix, names), names
+        matrix = validate_data(
+            self, X, **_y(y), reset=reset, dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan", order="C",
+        )  # fmt: skip
+        matrix = matrix[0] if y is not None else matrix
+        return matrix, [f"x{i}" for i in range(matrix.shape[1])]
+
+    def _make_costs(self, n_tests: int) -> Costs:
+        if self.costs is None:
+            return Costs([1.0] * n_tests)
+        return self.costs if isinstance(self.costs, Costs) else Costs(self.costs)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _y(y: Any) -> dict[str, Any]:
+    return {} if y is None else {"y": y}
+
+
+def _holds_text(X: Any) -> bool:
+    """Return whether an array holds anything but numbers."""
+    array = X if isinstance(X, np.ndarray) else None
+    if array is None and isinstance(X, (list, tuple)):
+        array = np.asarray(X, dtype=object)
+    if array is None or array.dtype.kind not in "OUS":
+        return False
+    if array.dtype.kind in "US":
+        return True
+    return any(isinstance(value, (str, bool)) for value in array.ravel().tolist())
+
+
+def _check_finite(columns: Mapping[str, Column]) -> None:
+    for name, column in columns.items():
+        if column.dtype.kind == "f" and np.isinf(column).any():
+            raise InvalidOptionError(
+                f"Numbers must be finite. Got infinity in column {name!r}. Write it as "
+                "missing, or as a large number."
+            )
+
+
+def _drop_weightless(values: Any, class_ids: Any, weights: Any) -> tuple[Any, Any, Any]:
+    """Leave out rows of weight zero, which must not even choose a threshold."""
+    keep = weights > 0
+    if not keep.any():
+        raise InvalidOptionError(
+            "sample_weight must have a positive weight. Got only zeros. Leave it out "
+            "for equal weights."
+        )
+    if keep.all():
+        return values, class_ids, weights
+    if isinstance(values, dict):
+        values = {name: column[keep] for name, column in values.items()}
+    else:
+        values = values[keep]
+    return values, class_ids[keep], weights[keep]
+
+
+def _count_jobs(n_jobs: int | None) -> int:
+    """Return how many threads ``n_jobs`` stands for; -1 is one for each core."""
+    if n_jobs is None:
+        return 1
+    if n_jobs < 0:
+        return max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+    return max(1, int(n_jobs))

@@ -1,0 +1,22 @@
+"""The artefact: answers so far in, next test or decision out.
+
+A policy is self-contained: names, costs and levels are inside, so a file of it is enough
+to run it. This package does not know how a policy was found.
+"""
+
+from askless.policy._base import Policy
+from askless.policy._decide import decide_classes
+from askless.policy._file import load, policy_schema
+from askless.policy._sequence import Sequence
+from askless.policy._session import Session
+from askless.policy._tree import Tree
+
+__all__ = [
+    "Policy",
+    "Sequence",
+    "Session",
+    "Tree",
+    "decide_classes",
+    "load",
+    "policy_schema",
+]

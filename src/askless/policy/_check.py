@@ -1,0 +1,217 @@
+"""Check that arrays are a tree: types, ranges, preorder, one parent each.
+
+Everything that reads a tree afterwards, compiled code included, relies on this and
+checks nothing itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askless.exceptions import InvalidPolicyError
+
+if TYPE_CHECKING:
+    from askless.policy._tree import Tree
+
+__all__ = ["check_tree"]
+
+
+def check_tree(tree: Tree) -> None:
+    """Raise InvalidPolicyError unless the arrays of a tree fit together."""
+    _check_types(tree)
+    n_nodes = len(tree.test)
+    _check_starts(tree.branch_start, n_nodes, len(tree.branch_child), "branches")
+    _check_starts(tree.weight_start, n_nodes, len(tree.weight_class), "weights")
+    _check_tests(tree)
+    _check_preorder(tree)
+    _check_branches(tree)
+    _check_weights(tree)
+
+
+def _fail(rule: str, got: str, remedy: str) -> None:
+    raise InvalidPolicyError(f"{rule} Got {got}. {remedy}")
+
+
+def _check_types(tree: Tree) -> None:
+    for name in (
+        "test", "cut", "branch_start", "branch_code", "branch_child",
+        "default_branch", "weight_class",
+    ):  # fmt: skip
+        _check_array(getattr(tree, name), np.int32, name)
+    _check_array(tree.weight_start, np.int64, "weight_start")
+    _check_array(tree.weight, np.float64, "weight")
+    if len(tree.test) == 0:
+        _fail("A tree must have a root.", "no nodes", "Add at least one leaf.")
+    same = {len(tree.test), len(tree.cut), len(tree.default_branch)}
+    if len(same) > 1:
+        _fail(
+            "test, cut and default_branch must have an entry for each node.",
+            f"the lengths {sorted(same)}",
+            "Give every node all three.",
+        )
+    if len(tree.branch_code) != len(tree.branch_child):
+        _fail(
+            "Every branch must have a code and a child.",
+            f"{len(tree.branch_code)} codes and {len(tree.branch_child)} children",
+            "Give every branch both.",
+        )
+    if len(tree.weight_class) != len(tree.weight):
+        _fail(
+            "Every weight must have a class.",
+            f"{len(tree.weight)} weights and {len(tree.weight_class)} classes",
+            "Give every weight both.",
+        )
+
+
+def _check_array(array: Any, dtype: type, name: str) -> None:
+    is_right = isinstance(array, np.ndarray) and array.dtype == dtype and array.ndim == 1
+    if not is_right:
+        _fail(
+            f"{name} must be a one-dimensional array of {np.dtype(dtype).name}.",
+            f"{getattr(array, 'dtype', type(array).__name__)}",
+            "Convert it.",
+        )
+    if not array.flags.c_contiguous:
+        _fail(f"{name} must be contiguous.", "a strided array", "Copy it.")
+
+
+def _check_starts(starts: NDArray[Any], n_nodes: int, n_items: int, what: str) -> None:
+    fits = (
+        len(starts) == n_nodes + 1
+        and starts[0] == 0
+        and starts[-1] == n_items
+        and bool(np.all(np.diff(starts) >= 0))
+    )
+    if not fits:
+        _fail(
+            f"The {what} of the nodes must follow one another, from 0 to {n_items}.",
+            f"starts that do not, for {n_nodes} nodes",
+            "List them node by node.",
+        )
+
+
+def _check_tests(tree: Tree) -> None:
+    n_tests = len(tree.tests)
+    outside = np.flatnonzero((tree.test < -1) | (tree.test >= n_tests))
+    if outside.size:
+        _fail(
+            f"A node must ask one of {n_tests} tests, or be a leaf.",
+            f"test {tree.test[outside[0]]} at node {outside[0]}",
+            "Number the tests from 0; a leaf has -1.",
+        )
+    n_branches = np.diff(tree.branch_start)
+    is_leaf = tree.test < 0
+    wrong = np.flatnonzero(is_leaf != (n_branches == 0))
+    if wrong.size:
+        _fail(
+            "A leaf must have no branches, and any other node some.",
+            f"{n_branches[wrong[0]]} branches at node {wrong[0]}",
+            "Mend the node.",
+        )
+    default = tree.default_branch
+    wrong = np.flatnonzero(
+        np.where(is_leaf, default != -1, (default < 0) | (default >= n_branches))
+    )
+    if wrong.size:
+        _fail(
+            "The default branch must be one of the node's own; a leaf has -1.",
+            f"{default[wrong[0]]} at node {wrong[0]}",
+            "Point it at a branch.",
+        )
+
+
+def _check_preorder(tree: Tree) -> None:
+    """Every node but the root has one parent, and nodes come in the order of a walk.
+
+    Walking is itself the check: a stack of the children still to come must name the
+    next node each time. A cycle, a second parent or a gap breaks it.
+    """
+    n_nodes = len(tree.test)
+    children = tree.branch_child
+    if len(children) != n_nodes - 1:
+        _fail(
+            f"A tree of {n_nodes} nodes must have {n_nodes - 1} branches.",
+            f"{len(children)}",
+            "Give every node but the root one parent.",
+        )
+    pending = [0]
+    starts = tree.branch_start.tolist()
+    child_list = children.tolist()
+    for node in range(n_nodes):
+        if not pending or pending.pop() != node:
+            _fail(
+                "Nodes must be in preorder: a node, then its children, first one first.",
+                f"node {node} out of order",
+                "Renumber the nodes in the order of a walk from the root.",
+            )
+        pending.extend(reversed(child_list[starts[node] : starts[node + 1]]))
+    if pending:
+        _fail(
+            "Every branch must lead to a node of the tree.",
+            f"a branch to node {pending[-1]} of {n_nodes}",
+            "Add the node or remove the branch.",
+        )
+
+
+def _check_branches(tree: Tree) -> None:
+    for node in np.flatnonzero(tree.test >= 0):
+        test = tree.tests[tree.test[node]]
+        codes = tree.branch_code[tree.branch_start[node] : tree.branch_start[node + 1]]
+        cut = tree.cut[node]
+        if cut >= 0:
+            if test.kind != "number" or cut >= len(test.cuts):
+                _fail(
+                    f"A node may cut {test.name!r} only where the test has a cut.",
+                    f"cut {cut} of {len(test.cuts)} at node {node}",
+                    "Use one of the test's cuts.",
+                )
+            if codes.tolist() != [0, 1]:
+                _fail(
+                    "A node with a cut must have two branches, 0 and 1.",
+                    f"{codes.tolist()} at node {node}",
+                    "List the lower branch, then the upper one.",
+                )
+        elif cut != -1:
+            _fail("A cut must be >= 0, or -1 for none.", f"{cut} at node {node}", "Mend it.")
+        elif (
+            codes[0] < 0
+            or codes[-1] > test.missing_code
+            or np.any(np.diff(codes) <= 0)
+        ):
+            _fail(
+                f"Branches of {test.name!r} must stand for its outcomes, ascending.",
+                f"{codes.tolist()[:8]} at node {node}",
+                "List each outcome once.",
+            )
+    at_leaf = np.flatnonzero((tree.test < 0) & (tree.cut != -1))
+    if at_leaf.size:
+        _fail("A leaf must have no cut.", f"one at node {at_leaf[0]}", "Set it to -1.")
+
+
+def _check_weights(tree: Tree) -> None:
+    classes = tree.weight_class
+    if np.any((classes < 0) | (classes >= len(tree.classes))):
+        _fail(
+            f"Weights must be of one of {len(tree.classes)} classes.",
+            "another class",
+            "Number the classes from 0.",
+        )
+    if not np.all(np.isfinite(tree.weight)) or np.any(tree.weight < 0):
+        _fail("Weights must be finite and >= 0.", "another weight", "Mend it.")
+    counts = np.diff(tree.weight_start)
+    # Within a node classes ascend: a step down is legal only where a node begins.
+    steps = np.diff(classes) <= 0
+    begins = np.zeros(len(classes) + 1, dtype=bool)
+    begins[tree.weight_start[:-1]] = True
+    if np.any(steps & ~begins[1 : len(classes)]):
+        _fail("A node must list each class once, ascending.", "another order", "Sort it.")
+    if np.any(counts == 0):
+        node = int(np.flatnonzero(counts == 0)[0])
+        _fail(
+            "Every node must say how much of each class gets there.",
+            f"no weights at node {node}",
+            "Give it the weights of its parent.",
+        )

@@ -1,0 +1,475 @@
+"""Save and load policies as JSON, trusting nothing that is read.
+
+A file is decoded into typed records, its digest is compared with its content, the parts
+are checked against one another, and the summary is worked out again. Reading runs no
+code from the file. This module must not know how policies are walked or drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from askless.exceptions import AsklessError, PolicyFileError
+from askless.policy._base import Policy
+from askless.policy._records import (
+    CaseRecord,
+    NodeRecord,
+    PolicyRecord,
+    SummaryRecord,
+    TestRecord,
+)
+from askless.policy._sequence import Sequence
+from askless.policy._tree import Tree
+from askless.problem import PriceList, Test
+from askless.problem._tests import MAX_LEVELS, code_dtype
+
+__all__ = ["dump", "load", "policy_schema", "save"]
+
+# Larger files are refused before they are read.
+MAX_BYTES = 512 * 1024 * 1024
+# Costs in a summary may differ from the ones worked out by no more than rounding.
+SUMMARY_TOLERANCE = 1e-9
+
+
+# From a policy to bytes.
+
+
+def dump(policy: Policy) -> bytes:
+    """Return a policy as the content of a policy file.
+
+    Examples
+    --------
+    >>> import askless
+    >>> table = askless.Table([[0], [1]], ["even", "odd"], tests=["last bit"])
+    >>> dump(askless.solve(table).policy)[:28]
+    b'{"format": "askless-policy",'
+    """
+    record = _to_record(policy)
+    record.digest = _digest(record)
+    return _lines(record)
+
+
+def save(policy: Policy, path: str | Path) -> None:
+    """Write a policy to a file, whole or not at all."""
+    path = Path(path)
+    content = dump(policy)
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise PolicyFileError(
+            f"The folder of a policy file must be writable. Got: {error.strerror} for "
+            f"{path}. Choose another folder, or make this one."
+        ) from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        # A temporary file is private to its owner; a saved one is like any other file.
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+    except BaseException as error:
+        Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise PolicyFileError(
+                f"A policy file must be writable. Got: {error.strerror} for {path}. "
+                "Choose another path."
+            ) from error
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _lines(record: PolicyRecord) -> bytes:
+    """Encode a record with a line for each field, and for each test, node and case."""
+    fields = []
+    for name, value in msgspec.to_builtins(record).items():
+        if name in ("tests", "nodes", "cases"):
+            items = b",\n  ".join(msgspec.json.encode(item) for item in value)
+            text = b"[\n  " + items + b"\n ]"
+        else:
+            text = msgspec.json.encode(value)
+        fields.append(f'"{name}": '.encode() + text)
+    return b"{" + b",\n ".join(fields) + b"}\n"
+
+
+def _digest(record: PolicyRecord) -> str:
+    """Return the digest of everything in a record but the digest itself."""
+    body = msgspec.structs.replace(record, digest="")
+    return "sha256:" + hashlib.sha256(msgspec.json.encode(body)).hexdigest()
+
+
+def _to_record(policy: Policy) -> PolicyRecord:
+    mistakes = None if policy.mistakes is None else policy.mistakes.tolist()
+    record = PolicyRecord(
+        format="askless-policy",
+        version=1,
+        kind=policy.kind,  # type: ignore[arg-type]
+        tests=[_test_record(policy, i) for i in range(len(policy.tests))],
+        classes=list(policy.classes),
+        summary=_summarise(policy),
+        mistakes=mistakes,
+    )
+    if isinstance(policy, Tree):
+        record.nodes = [_node_record(policy, node) for node in range(policy.n_nodes)]
+    elif isinstance(policy, Sequence):
+        record.order = policy.order.tolist()
+        record.stops_early = policy.stops_early
+        record.cases = [
+            CaseRecord(label, weight, codes)
+            for label, weight, codes in zip(
+                policy.case_class.tolist(),
+                policy.case_weights.tolist(),
+                policy.case_codes.T.tolist(),
+                strict=True,
+            )
+        ]
+    return record
+
+
+def _test_record(policy: Policy, index: int) -> TestRecord:
+    test, prices = policy.tests[index], policy.prices
+    group = prices.group[index]
+    by_outcome = prices.by_outcome.get(index)
+    return TestRecord(
+        name=test.name,
+        kind=test.kind,
+        cost=float(prices.full[index]),
+        outcomes=list(test.outcomes),
+        cuts=list(test.cuts),
+        group=group,
+        discounted_cost=None if group is None else float(prices.discounted[index]),
+        delayed=bool(prices.delayed[index]),
+        cost_by_outcome=None if by_outcome is None else by_outcome.tolist(),
+    )
+
+
+def _node_record(tree: Tree, node: int) -> NodeRecord:
+    start, end = tree.weight_start[node], tree.weight_start[node + 1]
+    classes, weights = tree.weight_class[start:end], tree.weight[start:end]
+    record = NodeRecord(
+        weights=list(zip(classes.tolist(), weights.tolist(), strict=True)),
+        decision=int(tree.node_decision[node]),
+    )
+    if tree.test[node] >= 0:
+        first, last = tree.branch_start[node], tree.branch_start[node + 1]
+        record.test = int(tree.test[node])
+        record.cut = int(tree.cut[node]) if tree.cut[node] >= 0 else None
+        record.default = int(tree.default_branch[node])
+        record.branches = list(
+            zip(
+                tree.branch_code[first:last].tolist(),
+                tree.branch_child[first:last].tolist(),
+                strict=True,
+            )
+        )
+    return record
+
+
+def _summarise(policy: Policy) -> SummaryRecord:
+    if isinstance(policy, Tree):
+        expected, worst, n_nodes = (
+            policy.expected_cost,
+            policy.worst_cost,
+            policy.n_nodes,
+        )
+    else:
+        # What a sequence costs depends on the rows; its full price is what it may cost.
+        bill = policy.prices.open_bill()
+        worst = expected = bill.charge_together(
+            policy.tests_ahead(policy.initial_state())
+        )
+        n_nodes = 0
+    return SummaryRecord(
+        n_tests=len(policy.tests),
+        n_classes=len(policy.classes),
+        n_nodes=n_nodes,
+        expected_cost=expected,
+        worst_cost=worst,
+    )
+
+
+# From bytes to a policy.
+
+
+def load(path: str | Path, *, edited: bool = False, max_bytes: int = MAX_BYTES) -> Policy:
+    """Read a policy from a file, and check all of it.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that :meth:`Policy.save` has written.
+    edited : bool, default=False
+        Accept a file whose content no longer matches its digest, because it was edited
+        by hand. Everything else is checked all the same.
+    max_bytes : int, default=536870912
+        Refuse larger files.
+
+    Raises
+    ------
+    PolicyFileError
+        If the file is not a policy, or not the one that it claims to be.
+
+    Examples
+    --------
+    >>> import askless, tempfile
+    >>> path = Path(tempfile.mkdtemp(), "car.json")
+    >>> askless.solve(askless.datasets.load_car()).policy.save(path)
+    >>> askless.load(path).start().test in askless.load(path).test_names
+    True
+    """
+    path = Path(path)
+    try:
+        size = path.stat().st_size
+        content = b"" if size > max_bytes else path.read_bytes()
+    except OSError as error:
+        raise PolicyFileError(
+            f"A policy file must be there and readable. Got: {error.strerror} for "
+            f"{path}. Check the path."
+        ) from error
+    if size > max_bytes:
+        raise PolicyFileError(
+            f"A policy file must have at most {max_bytes:,} bytes. Got {size:,} in "
+            f"{path}. If it is meant to be that large, pass max_bytes."
+        )
+    try:
+        return parse(content, edited=edited)
+    except PolicyFileError as error:
+        raise PolicyFileError(f"{error} (in {path})") from error
+
+
+def parse(content: bytes, *, edited: bool = False) -> Policy:
+    """Return the policy that the content of a file describes; see :func:`load`."""
+    record = _decode(content)
+    if not edited and record.digest != _digest(record):
+        raise PolicyFileError(
+            "The digest of a policy file must match its content. Got another one: the "
+            "file was changed or damaged. If you edited it by hand, load it with "
+            "edited=True and save it again."
+        )
+    try:
+        policy = _to_policy(record)
+    except PolicyFileError:
+        raise
+    except AsklessError as error:
+        raise PolicyFileError(str(error)) from error
+    _check_summary(policy, record.summary, n_nodes=len(record.nodes))
+    return policy
+
+
+def _decode(content: bytes) -> PolicyRecord:
+    try:
+        return msgspec.json.decode(content, type=PolicyRecord)
+    except msgspec.ValidationError as error:
+        raise PolicyFileError(
+            f"A policy file must follow its schema. Got: {error}. Save the policy again."
+        ) from error
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise PolicyFileError(
+            f"A policy file must be whole and valid JSON. Got: {error}. Copy or save it "
+            "again."
+        ) from error
+
+
+def _to_policy(record: PolicyRecord) -> Policy:
+    tests = tuple(_test(entry) for entry in record.tests)
+    prices = _prices(record.tests)
+    mistakes = _mistakes(record)
+    _check_labels(record.classes, "class")
+    if record.kind == "tree":
+        if record.order or record.cases or not record.nodes:
+            raise PolicyFileError(
+                "A tree must have nodes, and no order or cases. Got another mix. Save "
+                "the policy again."
+            )
+        return Tree(
+            tests,
+            tuple(record.classes),
+            prices,
+            mistakes=mistakes,
+            **_tree_arrays(record.nodes),
+        )
+    if record.nodes or not record.cases:
+        raise PolicyFileError(
+            "A sequence must have cases, and no nodes. Got another mix. Save the policy "
+            "again."
+        )
+    return _sequence(record, tests, prices, mistakes)
+
+
+def _test(entry: TestRecord) -> Test:
+    if entry.kind == "category":
+        if entry.cuts or len(entry.outcomes) > MAX_LEVELS:
+            raise PolicyFileError(
+                f"A category must have no cuts and at most {MAX_LEVELS:,} outcomes. Got "
+                f"others for test {entry.name!r}. Save the policy again."
+            )
+        _check_labels(entry.outcomes, f"outcome of {entry.name!r}")
+    elif entry.outcomes or len(entry.cuts) >= MAX_LEVELS:
+        raise PolicyFileError(
+            f"A number must have no outcomes and fewer than {MAX_LEVELS:,} cuts. Got "
+            f"others for test {entry.name!r}. Save the policy again."
+        )
+    elif any(not a < b for a, b in zip(entry.cuts, entry.cuts[1:], strict=False)):
+        raise PolicyFileError(
+            f"Cuts must ascend. Got others for test {entry.name!r}. Sort them."
+        )
+    return Test(entry.name, entry.kind, tuple(entry.outcomes), tuple(entry.cuts))
+
+
+def _check_labels(labels: list[Any], what: str) -> None:
+    # 1, 1.0 and True are the same key, so they cannot be told apart.
+    if len(set(labels)) != len(labels):
+        raise PolicyFileError(
+            f"Every {what} must be listed once. Got one again. Save the policy again."
+        )
+
+
+def _prices(entries: list[TestRecord]) -> PriceList:
+    for entry in entries:
+        priced = entry.cost_by_outcome
+        if priced is not None and (
+            len(priced) != len(entry.outcomes) or entry.group is not None
+        ):
+            raise PolicyFileError(
+                "A test priced by outcome must have a price for each outcome and no "
+                f"group. Got otherwise for {entry.name!r}. Save the policy again."
+            )
+        if (entry.group is None) != (entry.discounted_cost is None):
+            raise PolicyFileError(
+                "A test must have a group and a discounted cost, or neither. Got one of "
+                f"them for {entry.name!r}. Save the policy again."
+            )
+    if any(e.delayed for e in entries) and any(e.cost_by_outcome for e in entries):
+        raise PolicyFileError(
+            "Prices by outcome cannot be combined with delayed tests. Got both. Save "
+            "the policy again."
+        )
+    full = np.array([entry.cost for entry in entries], dtype=np.float64)
+    discounted = np.array(
+        [e.cost if e.discounted_cost is None else e.discounted_cost for e in entries],
+        dtype=np.float64,
+    )
+    return PriceList(
+        full,
+        discounted,
+        tuple(entry.group for entry in entries),
+        np.array([entry.delayed for entry in entries], dtype=bool),
+        {
+            i: np.array(entry.cost_by_outcome, dtype=np.float64)
+            for i, entry in enumerate(entries)
+            if entry.cost_by_outcome is not None
+        },
+    )
+
+
+def _mistakes(record: PolicyRecord) -> np.ndarray[Any, Any] | None:
+    if record.mistakes is None:
+        return None
+    n = len(record.classes)
+    if len(record.mistakes) != n or any(len(row) != n for row in record.mistakes):
+        raise PolicyFileError(
+            f"mistakes must have {n} rows and columns, one for each class. Got another "
+            "shape. Save the policy again."
+        )
+    return np.array(record.mistakes, dtype=np.float64)
+
+
+def _tree_arrays(nodes: list[NodeRecord]) -> dict[str, Any]:
+    def ints(values: list[int]) -> Any:
+        if any(value > np.iinfo(np.int32).max for value in values):
+            raise PolicyFileError(
+                "Indices must fit in 32 bits. Got a larger one. Save the policy again."
+            )
+        return np.array(values, dtype=np.int32)
+
+    n_branches = np.cumsum([0] + [len(node.branches) for node in nodes])
+    n_weights = np.cumsum([0] + [len(node.weights) for node in nodes])
+    return {
+        "test": ints([-1 if n.test is None else n.test for n in nodes]),
+        "cut": ints([-1 if n.cut is None else n.cut for n in nodes]),
+        "default_branch": ints([-1 if n.default is None else n.default for n in nodes]),
+        "decision": ints([n.decision for n in nodes]),
+        "branch_start": n_branches.astype(np.int32),
+        "branch_code": ints([code for n in nodes for code, _ in n.branches]),
+        "branch_child": ints([child for n in nodes for _, child in n.branches]),
+        "weight_start": n_weights.astype(np.int64),
+        "weight_class": ints([label for n in nodes for label, _ in n.weights]),
+        "weight": np.array([w for n in nodes for _, w in n.weights], dtype=np.float64),
+    }
+
+
+def _sequence(
+    record: PolicyRecord, tests: tuple[Test, ...], prices: PriceList, mistakes: Any
+) -> Sequence:
+    most = max((test.n_levels for test in tests), default=0)
+    for case in record.cases:
+        if len(case.codes) != len(record.order) or any(c > most + 1 for c in case.codes):
+            raise PolicyFileError(
+                "Every case must have a code for each test of the order, within the "
+                "test's outcomes. Got others. Save the policy again."
+            )
+    codes = np.array([case.codes for case in record.cases], dtype=code_dtype(most))
+    labels = [case.label for case in record.cases]
+    if max(labels) >= len(record.classes):
+        raise PolicyFileError(
+            f"Cases must be of one of {len(record.classes)} classes. Got class "
+            f"{max(labels)}. Number the classes from 0."
+        )
+    if any(index >= len(tests) for index in record.order):
+        raise PolicyFileError(
+            f"The order must name tests 0 to {len(tests) - 1}. Got {max(record.order)}. "
+            "Save the policy again."
+        )
+    return Sequence(
+        tests,
+        tuple(record.classes),
+        prices,
+        order=record.order,
+        case_codes=np.ascontiguousarray(
+            codes.reshape(len(record.cases), len(record.order)).T
+        ),
+        case_class=np.array(labels, dtype=np.int32),
+        case_weights=np.array([c.weight for c in record.cases], dtype=np.float64),
+        stops_early=record.stops_early,
+        mistakes=mistakes,
+    )
+
+
+def _check_summary(policy: Policy, stated: SummaryRecord, *, n_nodes: int) -> None:
+    found = _summarise(policy)
+    for name in SummaryRecord.__struct_fields__:
+        a, b = getattr(stated, name), getattr(found, name)
+        if not math.isclose(a, b, rel_tol=SUMMARY_TOLERANCE, abs_tol=SUMMARY_TOLERANCE):
+            raise PolicyFileError(
+                f"The summary of a policy file must be true. Got {name} {a}, and it is "
+                f"{b}. Save the policy again."
+            )
+
+
+def policy_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a policy file.
+
+    Examples
+    --------
+    >>> policy_schema()["title"]
+    'Askless policy, version 1'
+    """
+    schema = msgspec.json.schema(PolicyRecord)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Askless policy, version 1",
+        **schema,
+    }

@@ -1,0 +1,231 @@
+"""A policy as a fixed order of tests: each case is asked the same, until it is settled.
+
+It carries the cases that it tells apart, and rules them out as outcomes come in. It
+does not know why the tests come in this order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askless._core._alive import charge_prefixes, walk_sequence
+from askless.exceptions import InvalidPolicyError
+from askless.policy._base import Policy, raw_columns
+from askless.policy._decide import decide_classes
+from askless.problem import Outcome, PriceList, Table, Test
+from askless.problem._tests import CodeArray
+
+__all__ = ["Sequence"]
+
+
+class Standing(NamedTuple):
+    """Where a case stands in a sequence: how many tests it took, which cases are left."""
+
+    step: int
+    alive: tuple[int, ...]
+
+
+class Sequence(Policy):
+    """A policy that asks its tests in a fixed order.
+
+    Parameters
+    ----------
+    tests, classes, prices, mistakes
+        See :class:`Policy`.
+    order : sequence of int
+        The tests in the order in which they are asked, each at most once.
+    case_codes : ndarray of shape (n_steps, n_cases)
+        What each test of ``order`` shows for each case, as codes.
+    case_class : ndarray of int32 of shape (n_cases,)
+        The class of each case.
+    case_weights : ndarray of shape (n_cases,)
+        The weight of each case.
+    stops_early : bool, default=True
+        Stop as soon as the cases that are left have one class; else ask every test.
+
+    Notes
+    -----
+    An outcome that no case left can show rules nothing out: the policy goes on with
+    what it believed before, rather than with nothing.
+
+    Examples
+    --------
+    Asking every check, whatever comes out, is what a policy is measured against:
+
+    >>> import askless
+    >>> table = askless.Table([[0, 0], [0, 1], [1, 1]], ["a", "b", "c"])
+    >>> everything = Sequence.from_table(table, stops_early=False)
+    >>> everything.cost([[0, 0], [1, 1]])
+    array([2., 2.])
+    >>> Sequence.from_table(table).cost([[0, 0], [1, 1]])
+    array([2., 1.])
+    """
+
+    kind: ClassVar[str] = "sequence"
+
+    def __init__(
+        self,
+        tests: tuple[Test, ...],
+        classes: tuple[Outcome, ...],
+        prices: PriceList,
+        *,
+        order: Any,
+        case_codes: CodeArray,
+        case_class: NDArray[np.int32],
+        case_weights: NDArray[np.float64],
+        stops_early: bool = True,
+        mistakes: NDArray[np.float64] | None = None,
+    ) -> None:
+        super().__init__(tests, classes, prices, mistakes)
+        self.order = np.array(order, dtype=np.int32)
+        self.case_codes = case_codes
+        self.case_class = case_class
+        self.case_weights = case_weights
+        self.stops_early = bool(stops_early)
+        _check_sequence(self)
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Table,
+        order: Any = None,
+        *,
+        stops_early: bool = True,
+    ) -> Sequence:
+        """Ask the tests of a table in a given order; as they stand by default."""
+        order = list(range(table.n_tests)) if order is None else list(order)
+        return cls(
+            table.tests,
+            table.classes,
+            table.prices,
+            order=order,
+            case_codes=np.ascontiguousarray(table.codes[order]),
+            case_class=np.array(table.class_ids),
+            case_weights=np.array(table.prior),
+            stops_early=stops_early,
+            mistakes=table.costs.mistake_matrix(table.classes),
+        )
+
+    @property
+    def n_steps(self) -> int:
+        """How many tests are asked at most."""
+        return len(self.order)
+
+    # The machine.
+
+    def initial_state(self) -> Standing:
+        """Return the state in which every case is possible."""
+        return Standing(0, tuple(range(len(self.case_class))))
+
+    def next_test(self, state: Standing) -> int | None:
+        """Return the next test in order, or None at the end or when settled."""
+        if state.step == self.n_steps:
+            return None
+        if self.stops_early and len(set(self.case_class[list(state.alive)])) < 2:
+            return None
+        return int(self.order[state.step])
+
+    def advance(self, state: Standing, code: int) -> Standing:
+        """Rule out the cases that cannot show the code."""
+        unknown = self.tests[self.order[state.step]].unknown_code
+        if code == unknown:
+            return Standing(state.step + 1, state.alive)
+        shown = self.case_codes[state.step]
+        kept = tuple(c for c in state.alive if shown[c] in (code, unknown))
+        return Standing(state.step + 1, kept or state.alive)
+
+    def class_weights(self, state: Standing) -> NDArray[np.float64]:
+        """Return the weight of each class among the cases that are left."""
+        alive = list(state.alive)
+        return np.bincount(
+            self.case_class[alive], self.case_weights[alive], len(self.classes)
+        )
+
+    def tests_ahead(self, state: Standing) -> list[int]:
+        """Return the rest of the sequence."""
+        return self.order[state.step :].tolist()
+
+    # Many rows.
+
+    def _run(self, X: Any) -> tuple[CodeArray, NDArray[np.int32], NDArray[np.float64]]:
+        used = sorted(self.order.tolist())
+        columns, n_rows = raw_columns(X, self.coding, used)
+        codes = self.coding.encode(columns, self.order.tolist())
+        if not used:
+            codes = np.zeros((0, n_rows), dtype=self.coding.dtype)
+        weights = np.zeros((n_rows, len(self.classes)))
+        unknown = np.array(
+            [self.tests[t].unknown_code for t in self.order], dtype=np.int32
+        )
+        n_taken = walk_sequence(
+            codes,
+            self.case_codes.astype(codes.dtype, copy=False),
+            unknown,
+            self.case_class,
+            self.case_weights,
+            self.stops_early,
+            weights,
+        )
+        return codes, n_taken, weights
+
+    def predict(self, X: Any, *, n_jobs: int = 1) -> NDArray[Any]:
+        """Return the decision for each row; see :meth:`Policy.predict`."""
+        weights = self._run(X)[2]
+        return np.array(self.classes)[decide_classes(weights, self.mistakes)]
+
+    def predict_proba(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+        """Return the share of each class among the cases left for each row."""
+        weights = self._run(X)[2]
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    def cost(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+        """Return what each row pays."""
+        codes, n_taken, _ = self._run(X)
+        return charge_prefixes(self.prices.engine, self.order, codes, n_taken)
+
+    def __repr__(self) -> str:
+        return f"Sequence({self.n_steps} tests, {len(self.case_class)} cases)"
+
+
+def _check_sequence(sequence: Sequence) -> None:
+    order, codes = sequence.order, sequence.case_codes
+    if len(set(order.tolist())) != len(order) or np.any(
+        (order < 0) | (order >= len(sequence.tests))
+    ):
+        raise InvalidPolicyError(
+            f"A sequence must ask tests 0 to {len(sequence.tests) - 1}, each at most "
+            f"once. Got {order.tolist()[:12]}. List every test once."
+        )
+    n_cases = len(sequence.case_class)
+    if n_cases == 0 or codes.shape != (len(order), n_cases):
+        raise InvalidPolicyError(
+            "A sequence must have a code for each of its tests and cases. Got the shape "
+            f"{codes.shape} for {len(order)} tests and {n_cases} cases. Give a row for "
+            "each test."
+        )
+    if codes.dtype not in (np.uint8, np.uint16):
+        raise InvalidPolicyError(
+            f"Codes must be uint8 or uint16. Got {codes.dtype}. Convert them."
+        )
+    for step, test in enumerate(order):
+        if np.any(codes[step] > sequence.tests[test].unknown_code):
+            raise InvalidPolicyError(
+                f"Codes of {sequence.tests[test].name!r} must be at most "
+                f"{sequence.tests[test].unknown_code}. Got {codes[step].max()}. Code the "
+                "cases by these tests."
+            )
+    classes, weights = sequence.case_class, sequence.case_weights
+    if np.any((classes < 0) | (classes >= len(sequence.classes))):
+        raise InvalidPolicyError(
+            f"Cases must be of one of {len(sequence.classes)} classes. Got another. "
+            "Number the classes from 0."
+        )
+    is_weight = np.isfinite(weights) & (weights >= 0)
+    if weights.shape != classes.shape or not np.all(is_weight) or weights.sum() <= 0:
+        raise InvalidPolicyError(
+            "Every case must have a weight >= 0, and their sum must be positive. Got "
+            "other weights. Give each case one."
+        )

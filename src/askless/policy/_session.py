@@ -1,0 +1,224 @@
+"""Run a policy on one case: the next test, its outcome, and so on to the decision.
+
+A session knows one case and a policy, and keeps a log from which it can be replayed. It
+does not know where outcomes come from: a person, a program, or a row of data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from askless._core._prices import Bill
+from askless.exceptions import InvalidAnswerError, suggest_name
+from askless.policy._base import Policy
+from askless.problem import Outcome, Test
+
+__all__ = ["Session"]
+
+
+class Moment(NamedTuple):
+    """What a session must remember to come back to where it was."""
+
+    state: Any
+    bill: Bill
+
+
+class Session:
+    """One case, asked test by test.
+
+    Parameters
+    ----------
+    policy : Policy
+        What to ask and what to decide.
+
+    Attributes
+    ----------
+    log : list of dict
+        One entry for each test so far: ``test``, ``outcome`` and ``paid``, or ``test``
+        and ``skipped``.
+
+    Examples
+    --------
+    >>> import askless
+    >>> table = askless.Table([["dark", "dead"], ["dark", "live"], ["dim", "live"]],
+    ...                       ["fuse", "bulb", "dimmer"], tests=["lamp", "socket"],
+    ...                       costs={"lamp": 1, "socket": 5})
+    >>> session = askless.solve(table).policy.start()
+    >>> session.test, session.price
+    ('lamp', 1.0)
+    >>> session.answer("dark")
+    >>> session.test, session.spent, session.decision
+    ('socket', 1.0, None)
+    >>> session.answer("live")
+    >>> session.decision, session.spent
+    ('bulb', 6.0)
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.log: list[dict[str, Any]] = []
+        self._moment = Moment(policy.initial_state(), policy.prices.open_bill())
+        self._past: list[Moment] = []
+
+    @property
+    def _test(self) -> int | None:
+        return self.policy.next_test(self._moment.state)
+
+    @property
+    def test(self) -> str | None:
+        """Name of the test to run next, or None when the policy decides."""
+        return None if self._test is None else self.policy.tests[self._test].name
+
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        """What the next test can show, as text; empty if it shows a number."""
+        if self._test is None:
+            return ()
+        return tuple(str(o) for o in self.policy.tests[self._test].outcomes)
+
+    @property
+    def price(self) -> float:
+        """What the next test charges now; of a delayed one, with all that it orders.
+
+        A test priced by outcome is quoted at its plain price.
+        """
+        if self._test is None:
+            return 0.0
+        return self._charge(self._moment.bill.copy(), -1)
+
+    @property
+    def spent(self) -> float:
+        """What the case has paid so far."""
+        return self._moment.bill.spent
+
+    @property
+    def decision(self) -> Outcome | None:
+        """The decision, or None while there is a test to run."""
+        if self._test is not None:
+            return None
+        return self.policy.classes[self.policy.decision(self._moment.state)]
+
+    @property
+    def probabilities(self) -> dict[Outcome, float]:
+        """Share of each class among what is still possible."""
+        weights = self.policy.class_weights(self._moment.state)
+        shares = weights / weights.sum()
+        return dict(zip(self.policy.classes, shares.tolist(), strict=True))
+
+    def answer(self, outcome: object, *, allow_unseen: bool = False) -> None:
+        """Pay for the next test and move on with what it has shown.
+
+        Parameters
+        ----------
+        outcome : object
+            One of the test's outcomes, or a number if it shows numbers. ``None`` says
+            that the test was run and its outcome is missing.
+        allow_unseen : bool, default=False
+            Take an outcome that the policy has never seen down the branch that takes
+            all others, as rows of data do, instead of refusing it.
+
+        Raises
+        ------
+        InvalidAnswerError
+            If the test cannot show this, or there is nothing left to answer. The
+            session stays as it was.
+        """
+        test = self._open_test()
+        code = test.code_of(outcome)
+        if code == test.unknown_code and not allow_unseen:
+            shown = ", ".join(repr(o) for o in test.outcomes[:12])
+            hint = suggest_name(str(outcome), map(str, test.outcomes))
+            raise InvalidAnswerError(
+                f"The test {test.name!r} shows one of {shown}. Got {outcome!r}. {hint}"
+                "Use one of these, or skip the test."
+            )
+        bill = self._moment.bill.copy()
+        paid = self._charge(bill, code)
+        self.log.append({"test": test.name, "outcome": _plain(outcome), "paid": paid})
+        self._move(code, bill)
+
+    def skip(self) -> None:
+        """Move on without running the next test; nothing is paid."""
+        test = self._open_test()
+        self.log.append({"test": test.name, "skipped": True})
+        self._move(test.unknown_code, self._moment.bill)
+
+    def undo(self) -> None:
+        """Take back the last answer or skip, and what was paid for it."""
+        if not self._past:
+            raise InvalidAnswerError(
+                "There must be an answer to take back. Got a session at its start. "
+                "Answer the first test."
+            )
+        self._moment = self._past.pop()
+        self.log.pop()
+
+    def why(self) -> str:
+        """Say in a sentence what the next test is for, or why the session is over.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.Table([[0], [1]], ["even", "odd"], tests=["last bit"])
+        >>> askless.solve(table).policy.start().why()
+        "'last bit' costs 1; 2 decisions are possible, 'even' is the likeliest (50 %)."
+        """
+        shares = {k: v for k, v in self.probabilities.items() if v > 0}
+        likeliest = max(shares, key=lambda label: shares[label])
+        share = f"{100 * shares[likeliest]:.3g} %"
+        if self._test is None:
+            sure = "nothing else is possible" if len(shares) == 1 else f"it has {share}"
+            return f"Decided {self.decision!r}: {sure}. Spent {self.spent:g}."
+        return (
+            f"{self.test!r} costs {self.price:g}; {len(shares)} "
+            f"decision{'s are' if len(shares) > 1 else ' is'} possible, {likeliest!r} "
+            f"is the likeliest ({share})."
+        )
+
+    @classmethod
+    def replay(cls, policy: Policy, log: Iterable[Mapping[str, Any]]) -> Session:
+        """Return the session that a log describes.
+
+        Raises
+        ------
+        InvalidAnswerError
+            If the log is of another policy.
+        """
+        session = cls(policy)
+        for entry in log:
+            if entry["test"] != session.test:
+                raise InvalidAnswerError(
+                    f"A log must follow the policy. Got {entry['test']!r} where the "
+                    f"policy asks {session.test!r}. Replay it with its own policy."
+                )
+            if entry.get("skipped"):
+                session.skip()
+            else:
+                session.answer(entry["outcome"], allow_unseen=True)
+        return session
+
+    def _open_test(self) -> Test:
+        if self._test is None:
+            raise InvalidAnswerError(
+                "There must be a test to answer. Got a session that has decided "
+                f"{self.decision!r}. Start a new one, or undo."
+            )
+        return self.policy.tests[self._test]
+
+    def _charge(self, bill: Bill, code: int) -> float:
+        assert self._test is not None
+        if self.policy.prices.delayed[self._test] and not bill.has_paid(self._test):
+            return bill.charge_together(self.policy.tests_ahead(self._moment.state))
+        return bill.charge(self._test, code)
+
+    def _move(self, code: int, bill: Bill) -> None:
+        self._past.append(self._moment)
+        self._moment = Moment(self.policy.advance(self._moment.state, code), bill)
+
+
+def _plain(outcome: object) -> object:
+    """Return an outcome as a plain Python value, for the log."""
+    return outcome.item() if isinstance(outcome, np.generic) else outcome

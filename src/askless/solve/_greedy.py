@@ -1,0 +1,99 @@
+"""GreedyTree: the best split by an impurity that counts pairs, again and again.
+
+One grower with one criterion; both are compiled. The method knows tables; it must not
+know how a split is searched.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from askless._core._criteria import MinimaxPairs
+from askless._core._grow import grow_greedy
+from askless.exceptions import InvalidOptionError, NoPolicyError
+from askless.policy import Tree
+from askless.solve._task import Task
+
+__all__ = ["grow_greedy_tree"]
+
+# A tree over unknown outcomes can grow without end in practice; this ends it.
+MAX_NODES = 2_000_000
+
+
+def grow_greedy_tree(
+    task: Task,
+    *,
+    max_depth: int | None = None,
+    delta: float = 0.0,
+    weights: Literal["count", "prior"] = "count",
+    free_reuse: bool = False,
+    use_crossing: bool = True,
+    use_bounds: bool = True,
+) -> Tree:
+    """Grow a tree greedily on a table.
+
+    Parameters
+    ----------
+    task : Task
+        What to solve.
+    max_depth : int, optional
+        Ask at most so many tests on any path.
+    delta : float, default=0.0
+        Stop at a set of cases with at most so many pairs of different class.
+    weights : {"count", "prior"}, default="count"
+        Whether every case counts once, as in the paper, or by its weight.
+    free_reuse : bool, default=False
+        Score a threshold on a number that was already bought as free. The paper scores
+        it at its price again, which keeps a tree from living on its first test.
+    use_crossing, use_bounds : bool, default=True
+        Switches of the split search; they change time, never the answer.
+    """
+    table = task.table
+    if max_depth is not None and max_depth < 0:
+        raise InvalidOptionError(
+            f"max_depth must be >= 0, or None for no limit. Got {max_depth}. A tree of "
+            "depth 0 decides at once."
+        )
+    if not delta >= 0:
+        raise InvalidOptionError(
+            f"delta must be >= 0. Got {delta}. With 0, growth stops at pure sets."
+        )
+    if weights not in ("count", "prior"):
+        raise InvalidOptionError(
+            f"weights must be 'count' or 'prior'. Got {weights!r}. Choose one of them."
+        )
+    order = np.argsort(task.label_ids, kind="stable")
+    chances = np.concatenate(table.chances) if table.has_unknown else None
+    starts = np.cumsum([0] + [len(c) for c in table.chances]).astype(np.int64)
+    prior = np.ascontiguousarray(table.prior[order])
+    try:
+        arrays = grow_greedy(
+            np.ascontiguousarray(table.codes[:, order]),
+            np.bincount(task.label_ids, minlength=len(task.labels)).astype(np.int64),
+            MinimaxPairs(),
+            table.prices.engine,
+            np.array([test.n_levels for test in table.tests], dtype=np.int32),
+            table.is_ordered.astype(np.uint8),
+            weights=prior.copy() if weights == "prior" else None,
+            mass=prior,
+            chances=chances,
+            chance_start=starts if chances is not None else None,
+            max_depth=2**31 if max_depth is None else int(max_depth),
+            max_impurity=float(delta),
+            min_weight=0.0,
+            max_nodes=MAX_NODES,
+            free_reuse=free_reuse,
+            use_crossing=use_crossing,
+            use_bounds=use_bounds,
+        )
+    except OverflowError:
+        raise NoPolicyError(
+            f"A tree must have at most {MAX_NODES:,} nodes. Got more: every unknown "
+            "outcome doubles what may be seen. Limit max_depth, or settle some unknown "
+            "outcomes."
+        ) from None
+    return Tree.from_arrays(
+        arrays, table.tests, task.labels, table.prices, task.mistakes
+    )

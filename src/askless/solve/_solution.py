@@ -1,0 +1,70 @@
+"""What solving a table gives: a policy, its exact costs, and a proved lower bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from askless.policy import Policy
+
+__all__ = ["Solution"]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A policy for a known table, and what is proved about it.
+
+    Attributes
+    ----------
+    policy : Policy
+        The policy that was found.
+    method : str
+        The method that found it.
+    objective : {"expected", "worst"}
+        What was to be small.
+    expected_cost, worst_cost : float
+        Exact costs on the table: mean over the prior, and of the dearest case.
+    error : float
+        Share of the prior that is decided wrongly.
+    lower_bound : float
+        No policy that decides all cases rightly costs less, by the objective.
+    bound_name : str
+        The bound that gave it.
+    status : {"optimal", "feasible"}
+        "optimal" if the cost equals the lower bound.
+    notes : tuple of str
+        Remarks on the table.
+
+    Examples
+    --------
+    >>> import askless
+    >>> table = askless.Table([[0, 0], [0, 1], [1, 1]], ["a", "b", "c"])
+    >>> solution = askless.solve(table)
+    >>> solution.worst_cost, round(solution.expected_cost, 4), solution.status
+    (2.0, 1.6667, 'feasible')
+    """
+
+    policy: Policy
+    method: str
+    objective: str
+    expected_cost: float
+    worst_cost: float
+    error: float
+    lower_bound: float
+    bound_name: str
+    status: str
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def cost(self) -> float:
+        """The cost that was to be small."""
+        return self.worst_cost if self.objective == "worst" else self.expected_cost
+
+    @property
+    def gap(self) -> float:
+        """How far the cost can be above the best possible one, as a share of it.
+
+        0 means proved optimal.
+        """
+        if self.cost <= self.lower_bound:
+            return 0.0
+        return (self.cost - self.lower_bound) / self.cost

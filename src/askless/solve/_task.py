@@ -1,0 +1,35 @@
+"""What a method is asked to do: a table, and what there is to find out about a case."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askless.problem import Outcome, Table
+
+__all__ = ["Task"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A table with its decisions settled.
+
+    Attributes
+    ----------
+    table : Table
+    labels : tuple
+        What can be decided: the classes, or the cases themselves.
+    label_ids : ndarray of int32 of shape (n_cases,)
+        What is true of each case.
+    mistakes : ndarray or None
+        ``mistakes[true][decision]``.
+    objective : {"expected", "worst"}
+    """
+
+    table: Table
+    labels: tuple[Outcome, ...]
+    label_ids: NDArray[np.int32]
+    mistakes: NDArray[np.float64] | None
+    objective: str
