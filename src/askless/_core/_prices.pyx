@@ -229,14 +229,15 @@ def price_nodes(
             if test[node] < 0:
                 continue
             is_new = not path.paid[test[node]]
-            by_outcome[node] = is_new and prices.has_outcome_prices
             if is_new and prices.delayed[test[node]]:
+                # What is ordered in advance charges its plain price.
                 amount = 0.0
                 for below in range(node, subtree_end[node]):
                     if test[below] >= 0:
                         amount += path.charge(test[below])
                 charged[node] = amount
             else:
+                by_outcome[node] = is_new and prices.has_outcome_prices
                 charged[node] = path.charge(test[node])
             n_marks[node] = <int32_t> path.n_marks
     return np.asarray(spent)

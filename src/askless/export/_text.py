@@ -104,6 +104,8 @@ def _branch_label(tree: Tree, node: int) -> str:
     parent = tree.parent[node]
     test = tree.tests[tree.test[parent]]
     code = int(tree.parent_code[node])
+    if tree.cut[parent] == len(test.cuts) and test.kind == "number":
+        return "missing" if code else "known"
     if tree.cut[parent] >= 0:
         return f"{'<=' if code == 0 else '>'} {tree.thresholds[parent]:.6g}"
     return test.label(code)

@@ -72,9 +72,11 @@ class PolicyClassifier(ClassifierMixin, BaseEstimator):
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(
-                sample_weight, X if isinstance(values, dict) else values, np.float64,
+                sample_weight,
+                X if isinstance(values, dict) else values,
+                dtype=np.float64,
                 ensure_non_negative=True,
-            )  # fmt: skip
+            )
             values, class_ids, weights = _drop_weightless(values, class_ids, weights)
         examples = code_examples(
             values, names, class_ids, len(self.classes_), weights, _count_jobs(self.n_jobs)
@@ -171,11 +173,6 @@ def _check_finite(columns: Mapping[str, Column]) -> None:
 def _drop_weightless(values: Any, class_ids: Any, weights: Any) -> tuple[Any, Any, Any]:
     """Leave out rows of weight zero, which must not even choose a threshold."""
     keep = weights > 0
-    if not keep.any():
-        raise InvalidOptionError(
-            "sample_weight must have a positive weight. Got only zeros. Leave it out "
-            "for equal weights."
-        )
     if keep.all():
         return values, class_ids, weights
     if isinstance(values, dict):

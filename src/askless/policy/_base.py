@@ -7,22 +7,28 @@ than that; walking many rows at once is left to each kind.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.exceptions import InvalidPolicyError
+from askless.exceptions import InvalidOptionError, InvalidPolicyError
 from askless.policy._decide import decide_classes
 from askless.problem import Coding, Outcome, PriceList, Test
+from askless.problem._frames import as_columns, is_frame
 
 if TYPE_CHECKING:
     from askless.policy._session import Session
 
-__all__ = ["Policy"]
+__all__ = ["Policy", "count_threads", "raw_columns"]
+
+# Costs and weights add up to at most this, so that no sum of them is infinite.
+MOST = 1e300
 
 
 class Policy(ABC):
@@ -72,6 +78,9 @@ class Policy(ABC):
                 f"mistakes must have the shape {shape}. Got {np.shape(mistakes)}. Give "
                 "a row and a column for each class."
             )
+        _check_prices(prices)
+        if mistakes is not None:
+            _check_mistakes(mistakes)
 
     @property
     def tests(self) -> tuple[Test, ...]:
@@ -108,10 +117,26 @@ class Policy(ABC):
         These are ordered together when the next test is delayed.
         """
 
+    def class_shares(self, state: Any) -> NDArray[np.float64]:
+        """Return the share of each class among what is still possible.
+
+        Where nothing that is left has a weight, all of it counts the same.
+        """
+        belief = self._belief(state)
+        return np.asarray(belief / belief.sum())
+
     def decision(self, state: Any) -> int:
         """Return the class that the policy would answer in a state."""
-        weights = self.class_weights(state)[None, :]
-        return int(decide_classes(weights, self.mistakes)[0])
+        return int(decide_classes(self._belief(state)[None, :], self.mistakes)[0])
+
+    def _belief(self, state: Any) -> NDArray[np.float64]:
+        """Return the class weights, or even ones where nothing left has a weight."""
+        weights = self.class_weights(state)
+        return weights if weights.any() else self._even_weights(state)
+
+    def _even_weights(self, state: Any) -> NDArray[np.float64]:
+        """Return class weights that let everything left in a state count the same."""
+        return np.ones(len(self.classes))
 
     # Many rows at once.
 
@@ -124,7 +149,7 @@ class Policy(ABC):
         X : frame, mapping of columns, or array-like of shape (n_rows, n_tests)
             Raw values. A frame needs only the columns that the policy asks for.
         n_jobs : int, default=1
-            Threads to use; the answer does not depend on it.
+            Threads to use, -1 for one on each core; the answer does not depend on it.
         """
 
     @abstractmethod
@@ -156,9 +181,32 @@ class Policy(ABC):
 
         save(self, path)
 
-    def _columns(self, X: Any, used: list[int]) -> tuple[Mapping[str, Any], int]:
-        """Return the raw columns of the tests that are used, and the number of rows."""
-        return raw_columns(X, self.coding, used)
+    @cached_property
+    def _class_array(self) -> NDArray[Any]:
+        """The classes as an array that gives them back unchanged."""
+        kinds = {type(label) for label in self.classes}
+        array = np.array(self.classes) if len(kinds) == 1 else np.empty(0)
+        if array.tolist() != list(self.classes):
+            # Mixed classes would all become text, and text would lose a last "\0".
+            array = np.fromiter(self.classes, dtype=object, count=len(self.classes))
+        return array
+
+
+def count_threads(n_jobs: int) -> int:
+    """Return how many threads ``n_jobs`` stands for: at most one on each core.
+
+    Examples
+    --------
+    >>> count_threads(1), count_threads(-1) >= 1
+    (1, True)
+    """
+    n_cores = os.cpu_count() or 1
+    if n_jobs == 0:
+        raise InvalidOptionError(
+            "n_jobs must be a number of threads, or -1 for one on each core. Got 0. "
+            "Leave it out to use one thread."
+        )
+    return min(n_jobs, n_cores) if n_jobs > 0 else max(1, n_cores + 1 + n_jobs)
 
 
 def raw_columns(
@@ -169,28 +217,58 @@ def raw_columns(
     A frame or a mapping is read by name and may lack columns that are never asked for;
     anything else is read by position and must have a column for each test.
     """
-    from askless.problem._frames import as_columns, is_frame
-
+    names = [coding.names[i] for i in used]
     if isinstance(X, Mapping) or is_frame(X):
-        names = [coding.names[i] for i in used]
         columns = as_columns(X, names)
-        if names:
-            return columns, len(columns[names[0]])
-        every = as_columns(X)
-        return {}, len(next(iter(every.values()))) if every else 0
-    if np.ndim(X) != 2 or np.shape(X)[1] != len(coding.names):
+        return columns, len(columns[names[0]]) if names else _count_rows(X)
+    if isinstance(X, np.ndarray):
+        _check_shape(X.shape, coding)
+        return as_columns(X[:, used], names), len(X)
+    every = as_columns(X)
+    n_rows = len(next(iter(every.values()), ()))
+    _check_shape((n_rows, len(every)), coding)
+    given = dict(zip(coding.names, every.values(), strict=True))
+    return {name: given[name] for name in names}, n_rows
+
+
+def _count_rows(X: Any) -> int:
+    return len(next(iter(X.values()), ())) if isinstance(X, Mapping) else len(X)
+
+
+def _check_shape(shape: tuple[int, ...], coding: Coding) -> None:
+    if len(shape) != 2 or shape[1] != len(coding.names):
         raise InvalidPolicyError(
             f"X must have two dimensions and {len(coding.names)} columns, one for each "
-            f"test of the policy. Got the shape {np.shape(X)}. Pass a frame to choose "
-            "columns by name."
+            f"test of the policy. Got the shape {shape}. Pass a frame to choose columns "
+            "by name."
         )
-    rows = X if isinstance(X, np.ndarray) else None
-    columns = as_columns(X if rows is None else rows[:, used], _names(coding, used, rows))
-    return columns, len(X)
 
 
-def _names(coding: Coding, used: list[int], rows: object) -> list[str]:
-    return list(coding.names) if rows is None else [coding.names[i] for i in used]
+def _check_prices(prices: PriceList) -> None:
+    by_outcome = [p for listed in prices.by_outcome.values() for p in listed.tolist()]
+    every = [*prices.full.tolist(), *prices.discounted.tolist(), *by_outcome]
+    # A sum of Python's floats that is too large is infinite, without a warning.
+    if not all(price >= 0 for price in every) or not sum(every) <= MOST:
+        raise InvalidPolicyError(
+            f"Prices must be >= 0, and all together at most {MOST:g}. Got others. "
+            "Measure costs in a larger unit."
+        )
+    if np.any(prices.discounted > prices.full):
+        test = int(np.flatnonzero(prices.discounted > prices.full)[0])
+        raise InvalidPolicyError(
+            "A discounted cost must not be above the cost. Got "
+            f"{prices.discounted[test]:g} for test {test}, which costs "
+            f"{prices.full[test]:g}. Swap the two."
+        )
+
+
+def _check_mistakes(mistakes: NDArray[np.float64]) -> None:
+    is_price = (mistakes >= 0) & (mistakes <= MOST)
+    if not is_price.all() or np.diag(mistakes).any():
+        raise InvalidPolicyError(
+            f"mistakes must be from 0 to {MOST:g}, with a diagonal of zeros. Got "
+            "others. A right decision costs nothing."
+        )
 
 
 def _check_names(names: tuple[str, ...], classes: tuple[Outcome, ...]) -> None:

@@ -162,7 +162,7 @@ def _check_branches(tree: Tree) -> None:
         codes = tree.branch_code[tree.branch_start[node] : tree.branch_start[node + 1]]
         cut = tree.cut[node]
         if cut >= 0:
-            if test.kind != "number" or cut >= len(test.cuts):
+            if test.kind != "number" or cut > len(test.cuts):
                 _fail(
                     f"A node may cut {test.name!r} only where the test has a cut.",
                     f"cut {cut} of {len(test.cuts)} at node {node}",

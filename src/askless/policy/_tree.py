@@ -46,7 +46,8 @@ class Tree(Policy):
     test : ndarray of int32 of shape (n_nodes,)
         The test of each node, -1 at a leaf. Nodes are in preorder.
     cut : ndarray of int32 of shape (n_nodes,)
-        At a node that compares a number: which of the test's cuts. -1 elsewhere.
+        At a node that compares a number: which of the test's cuts. One past the last
+        cut parts any number from a missing one. -1 elsewhere.
     branch_start : ndarray of int32 of shape (n_nodes + 1,)
         Where the branches of each node begin.
     branch_code, branch_child : ndarray of int32
@@ -333,10 +334,14 @@ class Tree(Policy):
 
     @cached_property
     def thresholds(self) -> NDArray[np.float64]:
-        """The number that each node compares with; NaN where it does not."""
+        """The number that each node compares with; NaN where it does not.
+
+        Infinity where a node only asks whether there is a number at all.
+        """
         values = np.full(self.n_nodes, np.nan)
         for node in np.flatnonzero(self.cut >= 0):
-            values[node] = self.tests[self.test[node]].cuts[self.cut[node]]
+            cuts = (*self.tests[self.test[node]].cuts, np.inf)
+            values[node] = cuts[self.cut[node]]
         return values
 
     def _walk_matrix(self, X: NDArray[Any], n_jobs: int) -> Ints:

@@ -5,7 +5,8 @@ package imports nothing from ``policy``, ``solve`` or ``learn``.
 """
 
 from askless.problem._coding import Coding
-from askless.problem._costs import Costs, read_costs
+from askless.problem._cost_files import read_costs
+from askless.problem._costs import Costs
 from askless.problem._files import read_columns
 from askless.problem._frames import as_columns
 from askless.problem._prices import PriceList

@@ -10,32 +10,34 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import numpy as np
 
 from askless.exceptions import DataFileError, MissingExtraError
 from askless.problem._frames import Column, as_columns
 
-__all__ = ["open_text", "read_columns"]
+__all__ = ["open_text", "read_columns", "read_rows"]
 
 
 @contextmanager
 def open_text(path: Path) -> Iterator[TextIO]:
     """Open a text file, gzipped or not, and turn what goes wrong into clear words."""
+    open_bytes: Any = gzip.open if path.suffix.lower() == ".gz" else open
     try:
-        opened = gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb")
-        with opened as raw, io.TextIOWrapper(
-            raw, encoding="utf-8-sig", newline=""  # type: ignore[arg-type]
-        ) as text:
+        with (
+            open_bytes(path, "rb") as raw,
+            io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text,
+        ):
             yield text
     except UnicodeDecodeError as error:
         raise DataFileError(
-            f"A text file must be encoded in UTF-8. Got the byte 0x{error.object[error.start]:02x} "
-            f"in {path}. Save the file as UTF-8 and try again."
+            "A text file must be encoded in UTF-8. Got the byte "
+            f"0x{error.object[error.start]:02x} in {path}. Save the file as UTF-8 and "
+            "try again."
         ) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataFileError(
@@ -53,14 +55,17 @@ def open_text(path: Path) -> Iterator[TextIO]:
         ) from error
 
 
-def read_columns(path: str | Path) -> dict[str, Column]:
-    """Read a file of rows into columns.
+def read_columns(path: str | Path, *, unknown: Any = None) -> dict[str, Column]:
+    r"""Read a file of rows into columns.
 
     Parameters
     ----------
     path : str or Path
         A CSV file (``.csv``, ``.csv.gz``, or anything else that is text) with names in
         the first line, or a Parquet file (``.parquet``; needs pyarrow or polars).
+    unknown : object, optional
+        A text in a CSV file that stands for an unknown outcome, such as ``"?"``. It
+        stays in the column, but does not make text of the numbers around it.
 
     Returns
     -------
@@ -71,32 +76,30 @@ def read_columns(path: str | Path) -> dict[str, Column]:
     --------
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp(), "cars.csv")
-    >>> _ = path.write_text("lights,volts\\non,12.5\\noff,\\n")
+    >>> _ = path.write_text("lights,volts\non,12.5\noff,\n")
     >>> read_columns(path)
     {'lights': array(['on', 'off'], dtype=object), 'volts': array([12.5,  nan])}
     """
     path = Path(path)
-    if path.suffix in (".parquet", ".pq"):
+    if path.suffix.lower() in (".parquet", ".pq"):
         return _read_parquet(path)
-    return _read_csv(path)
+    names, rows = read_rows(path)
+    columns = zip(*(cells for _, cells in rows), strict=True)
+    return {
+        name: _parse_cells([cell.strip() for cell in cells], unknown)
+        for name, cells in zip(names, columns, strict=True)
+    }
 
 
-def _read_csv(path: Path) -> dict[str, Column]:
+def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Return the names in the first line of a CSV file, and each line with its number.
+
+    Every line has a cell for each name. Empty lines are left out.
+    """
     with open_text(path) as file:
         reader = csv.reader(file)
-        header = next(reader, None)
-        if not header or not any(name.strip() for name in header):
-            raise DataFileError(
-                f"A CSV file must have names in its first line. Got an empty file in "
-                f"{path}. Add a line of names and a line for each case."
-            )
-        names = [name.strip() for name in header]
-        repeated = [n for i, n in enumerate(names) if n in names[:i]]
-        if repeated:
-            raise DataFileError(
-                f"Columns must have different names. Got {repeated[0]!r} twice in the "
-                f"first line of {path}. Rename one of them."
-            )
+        names = [name.strip() for name in next(reader, [])]
+        _check_names(names, path)
         rows = []
         for row in reader:
             if not row:
@@ -107,52 +110,86 @@ def _read_csv(path: Path) -> dict[str, Column]:
                     f"Got {len(row)} in line {reader.line_num} of {path}. Quote cells "
                     "that contain commas, and check for a line cut short."
                 )
-            rows.append(row)
+            rows.append((reader.line_num, row))
     if not rows:
         raise DataFileError(
-            "A CSV file must have a line for each case below its names. Got no line in "
-            f"{path}. Add the cases."
+            f"A CSV file must have lines below its names. Got none in {path}. Add a "
+            "line for each case, or for each test of a file of costs."
         )
-    return {
-        name: _parse_cells(cells)
-        for name, cells in zip(names, zip(*rows, strict=True), strict=True)
-    }
+    return names, rows
 
 
-def _parse_cells(cells: tuple[str, ...]) -> Column:
-    """Return cells as whole numbers, as numbers, or as text; empty cells are missing."""
+def _check_names(names: list[str], path: Path) -> None:
+    if not any(names):
+        raise DataFileError(
+            f"A CSV file must have names in its first line. Got an empty line in "
+            f"{path}. Add a line of names and a line for each case."
+        )
+    if "" in names:
+        raise DataFileError(
+            "Every column must have a name. Got none for column "
+            f"{names.index('') + 1} in the first line of {path}. Name it or remove it."
+        )
+    if len(names) == 1 and (";" in names[0] or "\t" in names[0]):
+        raise DataFileError(
+            f"The cells of a CSV file must be parted by commas. Got {names[0]!r} as "
+            f"the first line of {path}. Save the file with commas."
+        )
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DataFileError(
+                f"Columns must have different names. Got {name!r} twice in the first "
+                f"line of {path}. Rename one of them."
+            )
+        seen.add(name)
+
+
+def _parse_cells(cells: Sequence[str], unknown: Any) -> Column:
+    """Return cells as whole numbers, as numbers, or as text; empty ones are missing."""
+    if unknown not in cells:
+        return _narrowest(cells)
+    known = _narrowest(["" if cell == unknown else cell for cell in cells])
+    column = known.astype(object)
+    column[[cell == "" for cell in cells]] = None
+    column[[cell == unknown for cell in cells]] = unknown
+    return column
+
+
+def _narrowest(cells: Sequence[str]) -> Column:
+    text = np.empty(len(cells), dtype=object)
+    text[:] = [cell or None for cell in cells]
+    if any("_" in cell for cell in cells):
+        # Python reads 1_2 as 12, which would make one outcome of two names.
+        return text
     try:
         return np.array(cells, dtype=object).astype(np.int64)
-    except (ValueError, OverflowError):
+    except OverflowError:
+        # Names made of many digits, which as floats would become one.
+        return text
+    except ValueError:
         pass
     try:
-        floats = np.array(
-            [c if c.strip() else "nan" for c in cells], dtype=object
-        ).astype(np.float64)
+        floats = np.array([cell or "nan" for cell in cells], dtype=object).astype(
+            np.float64
+        )
     except ValueError:
-        floats = None
+        return text
     # "nan" and "inf" written out are read as text unless the rest is numbers too.
-    if floats is not None and not np.all(np.isnan(floats)):
-        return floats
-    text = np.empty(len(cells), dtype=object)
-    text[:] = [c.strip() or None for c in cells]
-    return text
+    return text if np.all(np.isnan(floats)) else floats
 
 
 def _read_parquet(path: Path) -> dict[str, Column]:
-    if not path.exists():
+    if not path.is_file():
+        got = "a directory" if path.is_dir() else "no file"
         raise DataFileError(
-            f"The file must be there and readable. Got no file {path}. Check the path."
+            f"The file must be there and readable. Got {got} at {path}. Check the path."
         )
     for read in (_parquet_by_pyarrow, _parquet_by_polars):
         try:
             return as_columns(read(path))
         except ImportError:
             continue
-        except (OSError, ValueError, RuntimeError) as error:
-            raise DataFileError(
-                f"A Parquet file must be whole. Got: {error} in {path}. Write it again."
-            ) from error
     raise MissingExtraError(
         "Reading Parquet needs pyarrow or polars. Got neither. Run: pip install "
         "'askless[parquet]'"
@@ -160,12 +197,24 @@ def _read_parquet(path: Path) -> dict[str, Column]:
 
 
 def _parquet_by_pyarrow(path: Path) -> object:
-    import pyarrow.parquet
+    from pyarrow import ArrowException, parquet
 
-    return pyarrow.parquet.read_table(path)
+    try:
+        return parquet.read_table(path)
+    except (ArrowException, OSError) as error:
+        raise _broken_parquet(error, path) from error
 
 
 def _parquet_by_polars(path: Path) -> object:
     import polars
 
-    return polars.read_parquet(path)
+    try:
+        return polars.read_parquet(path)
+    except (polars.exceptions.PolarsError, OSError) as error:
+        raise _broken_parquet(error, path) from error
+
+
+def _broken_parquet(error: Exception, path: Path) -> DataFileError:
+    return DataFileError(
+        f"A Parquet file must be whole. Got: {error} in {path}. Write it again."
+    )

@@ -20,7 +20,14 @@ from numpy.typing import NDArray
 
 from askless.exceptions import InvalidTableError, suggest_name
 
-__all__ = ["Column", "as_columns", "clean_column", "is_frame", "is_missing"]
+__all__ = [
+    "Column",
+    "as_columns",
+    "clean_column",
+    "is_frame",
+    "is_missing",
+    "list_some",
+]
 
 # A column is one of: bool, int64, float64 (NaN is missing), object (None is missing).
 Column = NDArray[Any]
@@ -84,8 +91,8 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
     """Return a series, an Arrow array or any other list of values as an array."""
     if isinstance(values, NOT_A_LIST) or not isinstance(values, Iterable):
         raise InvalidTableError(
-            f"A column must be a list of values. Got {type(values).__name__} for column "
-            f"{name!r}. Pass one value for each row."
+            f"A column must be a list of values. Got {type(values).__name__} for "
+            f"column {name!r}. Pass one value for each row."
         )
     if hasattr(values, "to_pylist"):
         # Going through an Arrow array one by one would give Arrow's scalars.
@@ -259,7 +266,7 @@ def _take(columns: dict[str, Column], names: Sequence[str] | None) -> dict[str, 
     if absent:
         raise InvalidTableError(
             f"Every test must be a column of the data. Got no column {absent[0]!r} "
-            f"({len(absent)} absent); the columns are {_some(columns)}. "
+            f"({len(absent)} absent); the columns are {list_some(columns)}. "
             f"{suggest_name(absent[0], columns)}"
             "Add the column, or name the tests that the data has."
         )
@@ -332,7 +339,13 @@ def _checked(columns: dict[str, Column]) -> dict[str, Column]:
     return columns
 
 
-def _some(names: Iterable[str], most: int = 8) -> str:
-    listed = [repr(n) for n in names]
-    more = ", ..." if len(listed) > most else ""
-    return ", ".join(listed[:most]) + more
+def list_some(items: Iterable[object], most: int = 6) -> str:
+    """Return the first few items for a message, and dots if there are more.
+
+    Examples
+    --------
+    >>> list_some(["a", 1, "b"], most=2)
+    "'a', 1, ..."
+    """
+    shown = [repr(item) for item in items]
+    return ", ".join(shown[:most]) + (", ..." if len(shown) > most else "")

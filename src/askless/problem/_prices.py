@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +52,7 @@ class PriceList:
     @classmethod
     def plain(cls, full: object) -> PriceList:
         """Return a list without groups, delays or prices by outcome."""
-        prices = np.asarray(full, dtype=np.float64)
+        prices = np.array(full, dtype=np.float64)
         return cls(
             full=prices,
             discounted=prices,
@@ -84,6 +85,10 @@ class PriceList:
             np.concatenate([*priced, np.zeros(0)]),
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The engine is compiled and made again when it is asked for.
+        return {k: v for k, v in self.__dict__.items() if k != "engine"}
+
     def open_bill(self) -> Bill:
         """Return the bill of a case that has bought nothing yet."""
         return Bill(self.engine)
@@ -100,5 +105,6 @@ class PriceList:
         total = 0.0
         for test in range(self.n_tests):
             price = bill.charge(test)
-            total += max(price, *self.by_outcome[test]) if test in self.by_outcome else price
+            by_outcome = self.by_outcome.get(test, np.zeros(0))
+            total += max([price, *by_outcome.tolist()])
         return total

@@ -5,8 +5,7 @@ A :class:`Table` is immutable. It does not know who will solve it.
 
 from __future__ import annotations
 
-import reprlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -15,19 +14,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.exceptions import InvalidTableError, suggest_name
-from askless.problem._coding import (
-    Coding,
-    category_test,
-    distinct_outcomes,
-    quantile_test,
-    uniform_test,
-)
+from askless.problem._coding import Coding
 from askless.problem._costs import Costs
 from askless.problem._files import read_columns
-from askless.problem._frames import Column, as_columns, clean_column, is_frame
+from askless.problem._frames import as_columns, clean_column, list_some
 from askless.problem._indistinct import find_indistinct, merge_identical
 from askless.problem._prices import PriceList
-from askless.problem._tests import MAX_LEVELS, CodeArray, Outcome, Test
+from askless.problem._table_parts import (
+    as_costs,
+    blank_marked,
+    check_chances,
+    check_length,
+    check_levels,
+    check_prior,
+    check_size,
+    choose_levels,
+    example_value,
+    find_marked,
+    keep_classes,
+    name_cases,
+    number_classes,
+    split_target,
+)
+from askless.problem._tests import CodeArray, Outcome, Test
 
 __all__ = ["Table", "read_table"]
 
@@ -115,15 +124,17 @@ class Table:
                 "Choose 'outcome' if an empty cell says something by itself."
             )
         if isinstance(classes, str):
-            classes, outcomes, tests = _split_target(outcomes, classes, tests)
-        _check_levels(levels)
+            classes, outcomes, tests = split_target(outcomes, classes, tests)
+        check_levels(levels)
         columns = as_columns(outcomes, tests)
-        n_cases = _check_size(columns)
-        labels = _check_length(clean_column(classes, "classes"), n_cases, "class")
-        marked = {name: _marked(column, unknown) for name, column in columns.items()}
-        columns = {k: _blank(v, marked[k], k) for k, v in columns.items()}
+        n_cases = check_size(columns)
+        labels = check_length(clean_column(classes, "classes"), n_cases, "class")
+        marked = {
+            name: find_marked(column, unknown) for name, column in columns.items()
+        }
+        columns = {k: blank_marked(v, marked[k], k) for k, v in columns.items()}
         chosen = tuple(
-            _choose_levels(name, column, levels, thresholds)
+            choose_levels(name, column, levels, thresholds)
             for name, column in columns.items()
         )
         self.coding = Coding(chosen)
@@ -137,12 +148,12 @@ class Table:
         self.is_ordered: NDArray[np.bool_] = np.array(
             [thresholds and test.kind == "number" for test in chosen]
         )
-        self.classes, self.class_ids = _number_classes(labels)
-        self.prior = _check_prior(prior, n_cases)
-        self.cases: tuple[str, ...] = _name_cases(cases, n_cases)
-        self.costs = _as_costs(costs, len(chosen))
+        self.classes, self.class_ids = number_classes(labels)
+        self.prior = check_prior(prior, n_cases)
+        self.cases: tuple[str, ...] = name_cases(cases, n_cases)
+        self.costs = as_costs(costs, len(chosen))
         self.prices: PriceList = self.costs.price_list(chosen)
-        self.chances = _check_chances(chances or {}, chosen)
+        self.chances = check_chances(chances or {}, chosen)
         self._freeze()
 
     def _freeze(self) -> None:
@@ -265,7 +276,7 @@ class Table:
             class_ids=np.searchsorted(present, class_ids).astype(np.int32),
             prior=prior,
             cases=tuple(self.cases[i] for i in firsts),
-            costs=_keep_classes(self.costs, self.classes, present),
+            costs=keep_classes(self.costs, self.classes, present),
             prices=self.prices,
             chances=self.chances,
         )
@@ -283,7 +294,7 @@ class Table:
         {'t': ['a', None]}
         """
         return {
-            test.name: [_example(test, code) for code in self.codes[i].tolist()]
+            test.name: [example_value(test, code) for code in self.codes[i].tolist()]
             for i, test in enumerate(self.tests)
         }
 
@@ -296,220 +307,6 @@ class Table:
             f"{count(self.n_tests, 'test', 'tests')}, "
             f"{count(self.n_classes, 'class', 'classes')})"
         )
-
-
-def _example(test: Test, code: int) -> Outcome | None:
-    """Return a raw value that has the code."""
-    if code >= test.n_levels:
-        return None
-    if test.kind == "category":
-        return test.outcomes[code]
-    if code < len(test.cuts):
-        return test.cuts[code]
-    return test.cuts[-1] + 1.0 + abs(test.cuts[-1]) if test.cuts else 0.0
-
-
-def _choose_levels(
-    name: str, column: Column, levels: int | None, thresholds: bool
-) -> Test:
-    is_number = column.dtype.kind in "if"
-    if is_number and np.isinf(column).any():
-        raise InvalidTableError(
-            f"Numbers must be finite. Got an infinite value of {name!r}. Write it as "
-            "missing, or as text."
-        )
-    if is_number and levels is not None:
-        return uniform_test(name, column, levels)
-    if is_number and thresholds:
-        return quantile_test(name, column)
-    return category_test(name, column)
-
-
-def _check_levels(levels: int | None) -> None:
-    if levels is None:
-        return
-    if not isinstance(levels, (int, np.integer)) or not 2 <= levels <= MAX_LEVELS:
-        raise InvalidTableError(
-            f"levels must be a whole number from 2 to {MAX_LEVELS:,}. Got {levels!r}. "
-            "The papers use 10."
-        )
-
-
-def _marked(column: Column, unknown: Any) -> NDArray[np.bool_]:
-    """Return which cells hold the value that marks an unknown outcome."""
-    if unknown is None:
-        return np.zeros(len(column), dtype=bool)
-    return np.array([v == unknown for v in column.tolist()], dtype=bool)
-
-
-def _blank(column: Column, marked: NDArray[np.bool_], name: str) -> Column:
-    """Return the column without the marked cells, as numbers if the rest is numbers."""
-    if not marked.any():
-        return column
-    cells = zip(column.tolist(), marked, strict=True)
-    return clean_column([None if is_marked else v for v, is_marked in cells], name)
-
-
-def _check_size(columns: dict[str, Column]) -> int:
-    if not columns:
-        raise InvalidTableError(
-            "A table must have at least one test. Got no columns of outcomes. Pass an "
-            "array with a column for each test."
-        )
-    n_cases = len(next(iter(columns.values())))
-    if n_cases == 0:
-        raise InvalidTableError(
-            "A table must have at least one case. Got none. Pass a row of outcomes for "
-            "each case."
-        )
-    return n_cases
-
-
-def _check_length(values: Column, n_cases: int, what: str) -> Column:
-    if len(values) != n_cases:
-        raise InvalidTableError(
-            f"There must be a {what} for each case. Got {len(values)} for {n_cases} "
-            "cases. Pass as many as there are rows."
-        )
-    return values
-
-
-def _number_classes(labels: Column) -> tuple[tuple[Outcome, ...], NDArray[np.int32]]:
-    classes = tuple(distinct_outcomes(labels))
-    index = {label: i for i, label in enumerate(classes)}
-    # Neither None nor NaN is a class.
-    ids = np.array([index.get(label, -1) for label in labels.tolist()], dtype=np.int32)
-    lost = np.flatnonzero(ids < 0)
-    if lost.size:
-        raise InvalidTableError(
-            f"Every case must have a class. Got none for case {lost[0]} "
-            f"({lost.size} without one). Remove the case, or name its class."
-        )
-    return classes, ids
-
-
-def _keep_classes(
-    costs: Costs, classes: tuple[Outcome, ...], present: NDArray[Any]
-) -> Costs:
-    """Return the costs with the mistakes of the classes that are present."""
-    if costs.mistakes is None or len(present) == len(classes):
-        return costs
-    matrix = costs.mistake_matrix(classes)
-    assert matrix is not None
-    return costs.with_mistakes(matrix[np.ix_(present, present)])
-
-
-def _check_prior(prior: Any, n_cases: int) -> NDArray[np.float64]:
-    if prior is None:
-        return np.full(n_cases, 1.0 / n_cases)
-    try:
-        weights = np.array(prior, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidTableError(
-            f"Weights must be numbers. Got {reprlib.repr(prior)}. Pass one number for "
-            "each case."
-        ) from None
-    if weights.ndim != 1 or len(weights) != n_cases:
-        raise InvalidTableError(
-            f"There must be a weight for each case. Got {weights.size} for {n_cases} "
-            "cases. Pass as many as there are rows."
-        )
-    if not np.all(np.isfinite(weights)) or np.any(weights < 0):
-        wrong = int(np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[0])
-        raise InvalidTableError(
-            f"Weights must be finite and >= 0. Got {weights[wrong]} for case {wrong}. "
-            "Give a case that cannot occur the weight 0."
-        )
-    largest = weights.max()
-    if largest <= 0:
-        raise InvalidTableError(
-            "Weights must sum to more than 0. Got a sum of 0. Give at least one case a "
-            "positive weight, or leave the prior out for equal weights."
-        )
-    # The sum of weights near the largest double may be infinite.
-    weights = weights / largest if largest > 1e300 else weights
-    return np.asarray(weights / weights.sum())
-
-
-def _name_cases(cases: Sequence[Any] | None, n_cases: int) -> tuple[str, ...]:
-    if cases is None:
-        return tuple(f"case {i}" for i in range(n_cases))
-    names = tuple(str(case) for case in cases)
-    if len(names) != n_cases:
-        raise InvalidTableError(
-            f"There must be a name for each case. Got {len(names)} names for {n_cases} "
-            "cases. Pass as many as there are rows."
-        )
-    return names
-
-
-def _as_costs(costs: Any, n_tests: int) -> Costs:
-    if costs is None:
-        return Costs([1.0] * n_tests)
-    return costs if isinstance(costs, Costs) else Costs(costs)
-
-
-def _check_chances(
-    chances: Mapping[str, Mapping[Any, float]], tests: tuple[Test, ...]
-) -> tuple[NDArray[np.float64], ...]:
-    names = {test.name: i for i, test in enumerate(tests)}
-    checked = [np.full(max(t.n_levels, 1), 1.0 / max(t.n_levels, 1)) for t in tests]
-    for name, given in chances.items():
-        if name not in names:
-            raise InvalidTableError(
-                f"chances must name tests. Got {name!r}. {suggest_name(name, names)}"
-                "Leave out what is not a test."
-            )
-        checked[names[name]] = _check_shares(tests[names[name]], given)
-    return tuple(checked)
-
-
-def _check_shares(test: Test, given: Mapping[Any, float]) -> NDArray[np.float64]:
-    """Return the chance of each level of a test."""
-    shares = np.zeros(test.n_levels)
-    for outcome, chance in given.items():
-        code = test.code_of(outcome)
-        if code >= test.n_levels:
-            raise InvalidTableError(
-                f"chances must name outcomes of the test. Got {outcome!r} for "
-                f"{test.name!r}, which shows {test.outcomes}. Leave it out."
-            )
-        try:
-            shares[code] += float(chance)
-        except (TypeError, ValueError):
-            shares[code] = np.nan
-    if not (np.all(shares >= 0) and np.isclose(shares.sum(), 1.0)):
-        raise InvalidTableError(
-            f"The chances of a test must be >= 0 and sum to 1. Got {dict(given)} for "
-            f"{test.name!r}, with the sum {shares.sum():g}. Divide them by their sum."
-        )
-    return np.asarray(shares / shares.sum())
-
-
-def _split_target(
-    outcomes: Any, target: str, tests: Sequence[str] | None
-) -> tuple[Column, dict[str, Column], list[str]]:
-    """Take the column of classes out of a frame or a mapping of columns."""
-    if not isinstance(outcomes, Mapping) and not is_frame(outcomes):
-        raise InvalidTableError(
-            "A class column is named only when the outcomes are a frame. Got "
-            f"classes={target!r} with {type(outcomes).__name__}. Pass the class of each "
-            "case as a list."
-        )
-    columns = as_columns(outcomes)
-    if target not in columns:
-        raise InvalidTableError(
-            f"The target must be a column of the table. Got {target!r}, which is none "
-            f"of {_some(columns)}. {suggest_name(target, columns)}Name the column that "
-            "holds the classes."
-        )
-    if tests is not None and target in tests:
-        raise InvalidTableError(
-            f"The target must not be a test as well. Got {target!r} as both. Leave it "
-            "out of the tests."
-        )
-    labels = columns.pop(target)
-    return labels, columns, list(columns) if tests is None else list(tests)
 
 
 def read_table(
@@ -552,7 +349,7 @@ def read_table(
         if name is not None and name not in columns:
             raise InvalidTableError(
                 f"The {role} must be a column of the table. Got {name!r}, which is "
-                f"none of {_some(columns)} in {path}. {suggest_name(name, columns)}"
+                f"none of {list_some(columns)} in {path}. {suggest_name(name, columns)}"
                 "Name a column of the file."
             )
     for name in drop:
@@ -576,8 +373,3 @@ def read_table(
         cases=None if case is None else columns[case].tolist(),
         **options,
     )
-
-
-def _some(names: Iterable[str], most: int = 8) -> str:
-    listed = [repr(name) for name in names]
-    return ", ".join(listed[:most]) + (", ..." if len(listed) > most else "")

@@ -1,0 +1,23 @@
+"""Slow twins of the kernels and solvers, to check them and anything built on them.
+
+Each function here is as plain as it can be made: it follows the rules word by word and
+calls nothing compiled. Tests compare costs with these.
+"""
+
+from askless.testing._reference_codes import encode_category, encode_number
+from askless.testing._reference_costs import path_cost, sequence_cost
+from askless.testing._reference_solve import (
+    brute_force_cost,
+    count_pairs,
+    plain_greedy_costs,
+)
+
+__all__ = [
+    "brute_force_cost",
+    "count_pairs",
+    "encode_category",
+    "encode_number",
+    "path_cost",
+    "plain_greedy_costs",
+    "sequence_cost",
+]
