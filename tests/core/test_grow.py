@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from askless._core._criteria import MinimaxPairs, measure_impurity
+from askless._core._criteria import Pairs, measure_impurity
 from askless._core._grow import grow_greedy
 from askless.problem import Costs, Test
 
@@ -25,7 +25,7 @@ def grow(codes, classes, levels, ordered, *, weights=None, costs=None, **options
     return grow_greedy(
         np.ascontiguousarray(codes[:, order]),
         np.bincount(classes).astype(np.int64),
-        MinimaxPairs(),
+        Pairs(),
         prices.engine,
         np.array(levels, dtype=np.int32),
         np.array(ordered, dtype=np.uint8),
@@ -54,7 +54,7 @@ def scores(tree):
 
 def node_pairs(tree, node):
     start, end = tree["weight_start"][node], tree["weight_start"][node + 1]
-    return measure_impurity(MinimaxPairs(), tree["weight"][start:end].copy())
+    return measure_impurity(Pairs(), tree["weight"][start:end].copy())
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import askless
-from askless._core._criteria import MinimaxPairs, measure_impurity, score_split
+from askless._core._criteria import Pairs, measure_impurity, score_split
 from askless.datasets import make_random_table, make_synthetic_1024
 from askless.testing import brute_force_cost, count_pairs, plain_greedy_costs
 
@@ -24,7 +24,7 @@ PARTS_T2 = np.array([[15.0, 15.0], [15.0, 15.0]])
 
 
 def test_pairs_of_the_worked_example_are_900():
-    assert measure_impurity(MinimaxPairs(), np.array([30.0, 30.0])) == 900
+    assert measure_impurity(Pairs(), np.array([30.0, 30.0])) == 900
 
 
 @pytest.mark.parametrize(
@@ -32,9 +32,9 @@ def test_pairs_of_the_worked_example_are_900():
     [(PARTS_T1, [300, 0], 1 / 600), (PARTS_T2, [225, 225], 1 / 675)],
 )
 def test_the_worked_example_scores_as_printed(parts, children, ratio):
-    pairs = [measure_impurity(MinimaxPairs(), part) for part in parts]
+    pairs = [measure_impurity(Pairs(), part) for part in parts]
     assert pairs == children
-    assert score_split(MinimaxPairs(), parts, np.ones(2))[0] == pytest.approx(ratio)
+    assert score_split(Pairs(), parts, np.ones(2))[0] == pytest.approx(ratio)
 
 
 def worked_example():
@@ -76,7 +76,7 @@ def synthetic():
 
 def test_the_synthetic_example_has_393216_pairs(synthetic):
     counts = np.bincount(synthetic.class_ids).astype(float)
-    assert measure_impurity(MinimaxPairs(), counts) == 393216
+    assert measure_impurity(Pairs(), counts) == 393216
 
 
 def test_the_synthetic_tree_asks_test_1_then_test_2_on_both_sides(synthetic):

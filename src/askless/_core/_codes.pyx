@@ -104,16 +104,21 @@ def encode_matrix(
         )
 
 
-def encode_objects(values, dict lookup not None, code_t missing, code_t unseen,
-                   code_t[::1] codes not None):
+def encode_objects(
+    values,                      # IN   (n,) Python objects
+    dict lookup not None,        # IN   codes by value
+    intp_t missing,              # IN   not code_t: one byte would be chosen for a small
+    intp_t unseen,               #      number, whatever `codes` holds
+    code_t[::1] codes not None,  # OUT  (n,)
+):
     """Code a column of categories by looking each value up; ``None`` is missing."""
     cdef:
         intp_t i = 0
         object value, code
     for value in values:
         if value is None or value != value:
-            codes[i] = missing
+            codes[i] = <code_t> missing
         else:
             code = lookup.get(value)
-            codes[i] = unseen if code is None else <code_t> code
+            codes[i] = <code_t> unseen if code is None else <code_t> code
         i += 1

@@ -64,16 +64,80 @@ cdef class Criterion:
         return 0.0
 
 
-cdef class MinimaxPairs(Criterion):
-    """Pairs of cases of different class, and the price of the worst reduction.
+cdef class ImpurityCriterion(Criterion):
+    """The price of what a split takes off an impurity, in its worst part or on average.
 
-    The impurity of class weights n_1 .. n_k is the sum of n_i * n_j over the unordered
-    pairs of classes. A test scores the largest, over its outcomes, of its price divided
-    by the pairs that the outcome removes.
+    Subclasses give the impurity: never negative, zero on sets of one class, never
+    rising when cases leave, and supermodular. By minimax a test scores the largest, over
+    its parts, of price divided by reduction; by expectation, its mean price divided by
+    its mean reduction.
     """
 
-    def __cinit__(self):
-        self.best_cut_at_crossing = True
+    cdef readonly bint is_expected
+
+    def __init__(self, bint is_expected=False):
+        self.is_expected = is_expected
+        self.best_cut_at_crossing = not is_expected
+
+    cdef Score combine(
+        self,
+        float64_t whole,
+        const float64_t* parts,
+        const float64_t* weights,
+        const float64_t* prices,
+        intp_t n_parts,
+    ) noexcept nogil:
+        if self.is_expected:
+            return combine_expected(whole, parts, weights, prices, n_parts)
+        return combine_worst(whole, parts, prices, n_parts)
+
+    cdef float64_t least_ratio(
+        self, float64_t reduction, float64_t price
+    ) noexcept nogil:
+        # Slightly less than the quotient, so that a tie is never cut off.
+        return price / reduction * (1 - 4 * TOLERANCE) if reduction > 0 else INFINITY
+
+
+cdef Score combine_worst(
+    float64_t whole,
+    const float64_t* parts,
+    const float64_t* prices,
+    intp_t n_parts,
+) noexcept nogil:
+    cdef:
+        Score score = Score(0.0, INFINITY)
+        float64_t reduction
+        intp_t i
+    for i in range(n_parts):
+        reduction = whole - parts[i]
+        if reduction <= TOLERANCE * whole:
+            return Score(INFINITY, 0.0)
+        score.ratio = max(score.ratio, prices[i] / reduction)
+        score.reduction = min(score.reduction, reduction)
+    return score
+
+
+cdef Score combine_expected(
+    float64_t whole,
+    const float64_t* parts,
+    const float64_t* weights,
+    const float64_t* prices,
+    intp_t n_parts,
+) noexcept nogil:
+    cdef:
+        float64_t total = 0.0, left = 0.0, price = 0.0
+        intp_t i
+    for i in range(n_parts):
+        total += weights[i]
+        left += weights[i] * parts[i]
+        price += weights[i] * prices[i]
+    if total <= 0 or whole - left / total <= TOLERANCE * whole:
+        return Score(INFINITY, 0.0)
+    return Score(price / (whole * total - left), whole - left / total)
+
+
+cdef class Pairs(ImpurityCriterion):
+    """Pairs of cases of different class: the sum of n_i * n_j over i < j."""
 
     cdef float64_t impurity(
         self,
@@ -93,6 +157,156 @@ cdef class MinimaxPairs(Criterion):
         # With weights that are not integers a pure set may leave a rounding error.
         return max(0.0, (total * total - squares) / 2)
 
+
+cdef class Powers(ImpurityCriterion):
+    """The sum of all weights to a power, less the sum of their powers."""
+
+    cdef readonly int power
+
+    def __init__(self, int power, bint is_expected=False):
+        ImpurityCriterion.__init__(self, is_expected)
+        self.power = power
+
+    cdef float64_t impurity(
+        self,
+        const float64_t* class_weights,
+        const int32_t* classes,
+        intp_t n_classes,
+    ) noexcept nogil:
+        cdef:
+            float64_t total = 0.0
+            float64_t powers = 0.0
+            intp_t k
+        for k in range(n_classes):
+            total += class_weights[k]
+            powers += raise_to(class_weights[k], self.power)
+        return max(0.0, raise_to(total, self.power) - powers)
+
+
+cdef float64_t raise_to(float64_t value, int power) noexcept nogil:
+    """Return a whole power by multiplication: exact as long as the result is."""
+    cdef:
+        float64_t result = 1.0
+        int i
+    for i in range(power):
+        result *= value
+    return result
+
+
+cdef class Hinged(ImpurityCriterion):
+    """Pairs of what each class has beyond a threshold alpha.
+
+    The sum over i < j of [ [n_i - alpha]+ [n_j - alpha]+ - alpha^2 ]+, by the equation
+    of the papers; without the "- alpha^2", by the numbers of their worked example
+    (``is_product``).
+    """
+
+    cdef readonly float64_t alpha
+    cdef readonly bint is_product
+
+    def __init__(self, float64_t alpha, bint is_product=False, bint is_expected=False):
+        ImpurityCriterion.__init__(self, is_expected)
+        self.alpha = alpha
+        self.is_product = is_product
+
+    cdef float64_t impurity(
+        self,
+        const float64_t* class_weights,
+        const int32_t* classes,
+        intp_t n_classes,
+    ) noexcept nogil:
+        cdef:
+            float64_t total = 0.0
+            float64_t squares = 0.0
+            float64_t beyond, off
+            intp_t i, j
+        if self.is_product or self.alpha == 0:
+            # Pairs of what is beyond the threshold, in one pass.
+            for i in range(n_classes):
+                beyond = max(0.0, class_weights[i] - self.alpha)
+                total += beyond
+                squares += beyond * beyond
+            return max(0.0, (total * total - squares) / 2)
+        off = self.alpha * self.alpha
+        for i in range(n_classes):
+            beyond = class_weights[i] - self.alpha
+            if beyond <= 0:
+                continue
+            for j in range(i):
+                total += max(
+                    0.0, beyond * max(0.0, class_weights[j] - self.alpha) - off
+                )
+        return total
+
+
+cdef class Polynomial(ImpurityCriterion):
+    """A sum of products of powers of class weights.
+
+    Term q is coefficients[q] times the product over the classes of the weight to the
+    power exponents[q, class]. Whether it is admissible was checked before.
+    """
+
+    cdef const float64_t[::1] coefficients   # (n_terms,)
+    cdef const int32_t[:, ::1] exponents     # (n_terms, n_classes)
+
+    def __init__(
+        self,
+        const float64_t[::1] coefficients not None,
+        const int32_t[:, ::1] exponents not None,
+        bint is_expected=False,
+    ):
+        ImpurityCriterion.__init__(self, is_expected)
+        self.coefficients = coefficients
+        self.exponents = exponents
+
+    cdef float64_t impurity(
+        self,
+        const float64_t* class_weights,
+        const int32_t* classes,
+        intp_t n_classes,
+    ) noexcept nogil:
+        cdef:
+            float64_t total = 0.0, term
+            intp_t q, label, k
+        for q in range(self.coefficients.shape[0]):
+            term = self.coefficients[q]
+            k = 0
+            for label in range(self.exponents.shape[1]):
+                # The classes present ascend, so one pass over both lists pairs them up.
+                while k < n_classes and classes[k] < label:
+                    k += 1
+                if self.exponents[q, label] == 0:
+                    continue
+                if k < n_classes and classes[k] == label:
+                    term *= raise_to(class_weights[k], self.exponents[q, label])
+                else:
+                    term = 0.0
+                    break
+            total += term
+        return total
+
+
+cdef class MassRemoved(Criterion):
+    """Generalised binary search: the expected weight that an outcome rules out.
+
+    A test scores its price divided by  w - sum of w_i^2 / w,  for the weights w_i of its
+    parts. The impurity is only asked whether more than one class is left.
+    """
+
+    cdef float64_t impurity(
+        self,
+        const float64_t* class_weights,
+        const int32_t* classes,
+        intp_t n_classes,
+    ) noexcept nogil:
+        cdef:
+            float64_t total = 0.0
+            intp_t k, n_present = 0
+        for k in range(n_classes):
+            total += class_weights[k]
+            n_present += class_weights[k] > 0
+        return total if n_present > 1 else 0.0
+
     cdef Score combine(
         self,
         float64_t whole,
@@ -102,22 +316,16 @@ cdef class MinimaxPairs(Criterion):
         intp_t n_parts,
     ) noexcept nogil:
         cdef:
-            Score score = Score(0.0, INFINITY)
-            float64_t reduction
+            float64_t total = 0.0, squares = 0.0, price = 0.0, removed
             intp_t i
         for i in range(n_parts):
-            reduction = whole - parts[i]
-            if reduction <= TOLERANCE * whole:
-                return Score(INFINITY, 0.0)
-            score.ratio = max(score.ratio, prices[i] / reduction)
-            score.reduction = min(score.reduction, reduction)
-        return score
-
-    cdef float64_t least_ratio(
-        self, float64_t reduction, float64_t price
-    ) noexcept nogil:
-        # Slightly less than the quotient, so that a tie is never cut off.
-        return price / reduction * (1 - 4 * TOLERANCE) if reduction > 0 else INFINITY
+            total += weights[i]
+            squares += weights[i] * weights[i]
+            price += weights[i] * prices[i]
+        removed = total - squares / total if total > 0 else 0.0
+        if removed <= TOLERANCE * total:
+            return Score(INFINITY, 0.0)
+        return Score(price / total / removed, removed)
 
 
 def measure_impurity(Criterion criterion not None,

@@ -12,6 +12,7 @@ from askless.evaluate._table import Ending, walk_table
 from askless.exceptions import InvalidTableError
 from askless.policy import Policy
 from askless.problem import Table
+from askless.problem._frames import clean_column
 
 __all__ = ["evaluate"]
 
@@ -86,9 +87,11 @@ def _evaluate_table(policy: Policy, table: Table) -> Evaluation:
 
 
 def _true_labels(policy: Policy, table: Table) -> NDArray[np.int64]:
-    """Return, for each case, which of the policy's decisions is right; -1: none."""
+    """Return, for each case, which of the policy's decisions is right."""
     index = {label: i for i, label in enumerate(policy.classes)}
-    if all(label in index for label in table.classes):
+    # A policy that finds out the case lists the cases as they stand.
+    finds_case = policy.classes == table.cases and policy.classes != table.classes
+    if not finds_case and all(label in index for label in table.classes):
         by_class = np.array([index[label] for label in table.classes])
         return by_class[table.class_ids]
     if all(case in index for case in table.cases):
@@ -106,7 +109,11 @@ def _distribution(
     spent = np.array([ending.spent for ending in endings])
     mass = np.array([float(e.chances @ prior[e.cases]) for e in endings])
     costs, where = np.unique(spent, return_inverse=True)
-    return costs, np.bincount(where, weights=mass, minlength=len(costs))
+    return costs, _sum_by(where, mass)
+
+
+def _sum_by(where: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.bincount(where, weights=weights).astype(np.float64)
 
 
 def _evaluate_rows(policy: Policy, X: Any, y: Any, sample_weight: Any) -> Evaluation:
@@ -117,13 +124,13 @@ def _evaluate_rows(policy: Policy, X: Any, y: Any, sample_weight: Any) -> Evalua
             "There must be at least one row to evaluate. Got none. Check the data."
         )
     weights = _check_weights(sample_weight, n)
-    error = np.zeros(n)
+    error = np.full(n, np.nan)
     mistake_cost = None
     if y is not None:
-        true = np.asarray(y)
-        if true.shape != (n,):
+        true = clean_column(y, "y")
+        if len(true) != n:
             raise InvalidTableError(
-                f"There must be a class for each row. Got {true.shape} for {n} rows. "
+                f"There must be a class for each row. Got {len(true)} for {n} rows. "
                 "Pass as many as there are rows."
             )
         decided = policy.predict(X)
@@ -141,20 +148,20 @@ def _evaluate_rows(policy: Policy, X: Any, y: Any, sample_weight: Any) -> Evalua
     return Evaluation(
         expected_cost=float(cost @ weights),
         worst_cost=float(cost.max()),
-        error=float(error @ weights) if y is not None else float("nan"),
+        error=float(error @ weights),
         mistake_cost=mistake_cost,
         case_cost=cost,
         case_worst=cost,
         case_error=error,
         costs=costs,
-        weights=np.bincount(where, weights=weights, minlength=len(costs)),
+        weights=_sum_by(where, weights),
     )
 
 
 def _match_labels(
     policy: Policy, true: NDArray[Any], decided: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number true and decided classes alike; text may stand for a number."""
+    """Return true and decided classes, numbered alike; text may spell a number."""
     index: dict[Any, int] = {label: i for i, label in enumerate(policy.classes)}
     for i, label in enumerate(policy.classes):
         index.setdefault(str(label), i)
@@ -165,11 +172,15 @@ def _match_labels(
 def _check_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
     if sample_weight is None:
         return np.full(n, 1.0 / n)
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    is_right = weights.shape == (n,) and bool(np.all(np.isfinite(weights)))
-    if not is_right or np.any(weights < 0) or weights.sum() <= 0:
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        weights = np.empty(0)
+    is_right = weights.shape == (n,) and bool(np.all(weights >= 0))
+    # Python's sum is infinite where numpy's would warn as well.
+    if not is_right or not 0 < sum(weights.tolist()) < np.inf:
         raise InvalidTableError(
-            f"sample_weight must have {n} finite values >= 0 with a positive sum. Got "
-            "others. Leave it out for equal weights."
+            f"sample_weight must have {n} finite values >= 0 with a positive and "
+            "finite sum. Got others. Leave it out for equal weights."
         )
     return np.asarray(weights / weights.sum())

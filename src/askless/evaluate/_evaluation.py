@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askless.exceptions import InvalidOptionError
+
 __all__ = ["Evaluation"]
 
 
@@ -22,7 +24,7 @@ class Evaluation:
     worst_cost : float
         Largest cost that any case can come to.
     error : float
-        Share of the weight that is decided wrongly.
+        Share of the weight that is decided wrongly; NaN if the classes are not known.
     mistake_cost : float or None
         Mean cost of wrong decisions; None if the policy has no mistake costs.
     case_cost : ndarray of shape (n_cases,)
@@ -67,18 +69,34 @@ class Evaluation:
         return self.expected_cost + (self.mistake_cost or 0.0)
 
     def quantile(self, share: float) -> float:
-        """Return the least cost that at least this share of the weight stays within."""
+        """Return the least cost that at least this share of the weight stays within.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.Table([[0], [1]], ["a", "b"], costs=[3])
+        >>> askless.evaluate(askless.solve(table).policy, table).quantile(0.9)
+        3.0
+        """
+        if not 0 <= share <= 1:
+            raise InvalidOptionError(
+                f"share must be from 0 to 1. Got {share!r}. The median is at 0.5."
+            )
         reached = np.cumsum(self.weights) >= share - 1e-12
-        return float(self.costs[np.argmax(reached)] if reached.any() else self.costs[-1])
+        return float(
+            self.costs[np.argmax(reached)] if reached.any() else self.costs[-1]
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain numbers, for JSON."""
+        """Return the summary as plain numbers, for JSON; None for what is not known."""
         return {
             "n_cases": self.n_cases,
             "expected_cost": self.expected_cost,
             "worst_cost": self.worst_cost,
-            "quantiles": {f"{q:g}": self.quantile(q) for q in (0.25, 0.5, 0.75, 0.9, 0.99)},
-            "error": self.error,
+            "quantiles": {
+                f"{q:g}": self.quantile(q) for q in (0.25, 0.5, 0.75, 0.9, 0.99)
+            },
+            "error": None if np.isnan(self.error) else self.error,
             "mistake_cost": self.mistake_cost,
             "total_cost": self.total_cost,
             "is_exact": self.is_exact,

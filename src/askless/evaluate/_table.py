@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless._core._prices import Bill
-from askless.exceptions import InvalidTableError
+from askless.exceptions import InvalidTableError, suggest_name
 from askless.policy import Policy, Tree
 from askless.problem import Table, Test
 
@@ -47,7 +47,11 @@ def walk_table(policy: Policy, table: Table) -> list[Ending]:
         return _walk_tree(policy, guide)
     every = np.arange(table.n_cases)
     first = Visit(
-        policy.initial_state(), every, np.ones(len(every)), policy.prices.open_bill(), {}
+        policy.initial_state(),
+        every,
+        np.ones(len(every)),
+        policy.prices.open_bill(),
+        {},
     )
     endings: list[Ending] = []
     stack = [first]
@@ -70,11 +74,12 @@ def walk_table(policy: Policy, table: Table) -> list[Ending]:
 
 def _walk_tree(tree: Tree, guide: Guide) -> list[Ending]:
     """Walk every case at once: without unknown outcomes each ends in one leaf."""
-    leaf = tree.apply_codes(guide.policy_codes())
+    codes = guide.policy_codes(tree.used_tests)
+    leaf = tree.apply_codes(codes)
     order = np.argsort(leaf, kind="stable")
     bounds = np.flatnonzero(np.diff(leaf[order])) + 1
     if tree.prices.engine.has_outcome_prices:
-        spent = tree.charge_codes(guide.policy_codes())
+        spent = tree.charge_codes(codes)
         return [
             Ending(np.array([c]), np.ones(1), float(spent[c]), tree.decision(leaf[c]))
             for c in range(len(leaf))
@@ -96,42 +101,52 @@ class Guide:
     def __init__(self, policy: Policy, table: Table) -> None:
         self.policy = policy
         self.table = table
-        self.column = _match_tests(policy, table)
-        self.translation = {
-            test: _translate(table.tests[column], policy.tests[test])
-            for test, column in self.column.items()
-        }
+        self._column = {test.name: i for i, test in enumerate(table.tests)}
+        self._translations: dict[int, NDArray[np.int64]] = {}
 
-    def policy_codes(self) -> NDArray[Any]:
-        """Return the codes of the table in the terms of the policy, all tests."""
+    def column_of(self, test: int) -> int:
+        """Return the column of the table that shows a test of the policy."""
+        name = self.policy.tests[test].name
+        if name not in self._column:
+            raise InvalidTableError(
+                "The table must have every test that the policy asks for. Got no test "
+                f"{name!r}. {suggest_name(name, self._column)}Evaluate the policy on "
+                "its own table."
+            )
+        return self._column[name]
+
+    def translation(self, test: int) -> NDArray[np.int64]:
+        """Return the policy's code for each code of the table.
+
+        Made when a test is first asked for: levels of other tests need not fit.
+        """
+        if test not in self._translations:
+            source = self.table.tests[self.column_of(test)]
+            self._translations[test] = _translate(source, self.policy.tests[test])
+        return self._translations[test]
+
+    def policy_codes(self, tests: list[int]) -> NDArray[Any]:
+        """Return the codes of the table in the terms of the policy, of some tests."""
         shape = (len(self.policy.tests), self.table.n_cases)
         codes = np.zeros(shape, dtype=self.policy.coding.dtype)
-        for test, column in self.column.items():
-            codes[test] = self.translation[test][self.table.codes[column]]
+        for test in tests:
+            column = self.column_of(test)
+            codes[test] = self.translation(test)[self.table.codes[column]]
         return codes
 
     def follow(self, visit: Visit, test: int) -> list[Visit]:
         """Return the states that come next, with the cases that go there."""
-        column = self.column.get(test)
-        if column is None:
-            raise InvalidTableError(
-                "The table must have every test that the policy asks for. Got no test "
-                f"{self.policy.tests[test].name!r}. Evaluate the policy on its own table."
-            )
-        allowed = visit.shown.get(column)
+        column = self.column_of(test)
         codes = self.table.codes[column, visit.cases]
         is_unknown = self.table.is_unknown[column, visit.cases]
-        chances = self._chances(column, allowed)
-        n_levels = self.table.tests[column].n_levels
+        chances = self._chances(column, visit.shown.get(column))
         following: dict[Any, list[tuple[int, Any]]] = {}
         bills: dict[Any, Bill] = {}
-        for code in range(n_levels + 1):
-            comes = (codes == code) | (
-                is_unknown & (code < n_levels and chances[min(code, n_levels - 1)] > 0)
-            )
+        for code, chance in enumerate(chances):
+            comes = np.where(is_unknown, chance > 0, codes == code)
             if not comes.any():
                 continue
-            bill, state = self._pay(visit, test, int(self.translation[test][code]))
+            bill, state = self._pay(visit, test, int(self.translation(test)[code]))
             key = (state, bill.spent)
             bills.setdefault(key, bill)
             following.setdefault(key, []).append((code, comes))
@@ -141,9 +156,19 @@ class Guide:
         ]
 
     def _chances(self, column: int, allowed: Any) -> NDArray[np.float64]:
-        chances = self.table.chances[column]
+        """Return the chance of each code where the outcome is unknown.
+
+        A test without any level shows what the policy has never seen: its own code for
+        "unknown", the last one.
+        """
+        n_levels = self.table.tests[column].n_levels
+        chances = np.zeros(n_levels + 2)
+        if n_levels:
+            chances[:n_levels] = self.table.chances[column]
+        else:
+            chances[-1] = 1.0
         if allowed is not None:
-            chances = chances * allowed[: len(chances)]
+            chances *= allowed
         total = chances.sum()
         return chances / total if total > 0 else chances
 
@@ -166,13 +191,11 @@ class Guide:
         is_unknown: NDArray[np.bool_],
     ) -> Visit:
         """Gather the levels that lead to one state into one visit."""
-        n_levels = self.table.tests[column].n_levels
         share = np.zeros(len(visit.cases))
-        shown = np.zeros(n_levels + 1, dtype=bool)
+        shown = np.zeros(len(chances), dtype=bool)
         for code, comes in parts:
             shown[code] = True
-            part = chances[code] if code < n_levels else 0.0
-            share += np.where(is_unknown, comes * part, comes)
+            share += np.where(is_unknown, comes * chances[code], comes)
         here = share > 0
         return Visit(
             state,
@@ -181,15 +204,6 @@ class Guide:
             bill,
             {**visit.shown, column: shown},
         )
-
-
-def _match_tests(policy: Policy, table: Table) -> dict[int, int]:
-    columns = {test.name: i for i, test in enumerate(table.tests)}
-    return {
-        i: columns[test.name]
-        for i, test in enumerate(policy.tests)
-        if test.name in columns
-    }
 
 
 def _translate(source: Test, target: Test) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Show a policy as text: on every branch what was seen, how many get there, what is spent.
+"""Show a policy as text: what each branch means, how many get there, what is spent.
 
 Needs nothing but characters, so it works in a terminal, a log and an e-mail.
 """
@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from askless.exceptions import InvalidOptionError
 from askless.policy import Policy, Sequence, Tree
+from askless.problem import Test
 
 __all__ = ["to_text"]
 
@@ -28,7 +27,9 @@ UNICODE = Glyphs("├─ ", "└─ ", "│  ", "   ")
 ASCII = Glyphs("|- ", "`- ", "|  ", "   ")
 
 
-def to_text(policy: Policy, *, max_depth: int | None = None, ascii: bool = False) -> str:
+def to_text(
+    policy: Policy, *, max_depth: int | None = None, ascii: bool = False
+) -> str:
     """Return a policy as an indented tree.
 
     Parameters
@@ -38,13 +39,14 @@ def to_text(policy: Policy, *, max_depth: int | None = None, ascii: bool = False
     max_depth : int, optional
         Show only so many levels of tests; what is left out is counted.
     ascii : bool, default=False
-        Draw with plain ASCII characters.
+        Draw with plain ASCII characters; names stay as they are.
 
     Notes
     -----
     After each test stands what it charges there; in brackets, how much of the weight
     gets to a branch and what a case has spent by then. A decision that is not certain
-    is followed by its share.
+    is followed by its share. What does not print, such as a line break in a name, is
+    shown as an escape.
 
     Examples
     --------
@@ -58,14 +60,14 @@ def to_text(policy: Policy, *, max_depth: int | None = None, ascii: bool = False
     """
     if max_depth is not None and max_depth < 0:
         raise InvalidOptionError(
-            f"max_depth must be >= 0, or None for all. Got {max_depth}. Leave it out to "
-            "show the whole policy."
+            f"max_depth must be >= 0, or None for all. Got {max_depth}. Leave it out "
+            "to show the whole policy."
         )
     glyphs = ASCII if ascii else UNICODE
     if isinstance(policy, Tree):
         return "\n".join(_tree_lines(policy, max_depth, glyphs))
     assert isinstance(policy, Sequence)
-    return "\n".join(_sequence_lines(policy))
+    return "\n".join(_sequence_lines(policy, max_depth))
 
 
 def _tree_lines(tree: Tree, max_depth: int | None, glyphs: Glyphs) -> list[str]:
@@ -107,16 +109,18 @@ def _branch_label(tree: Tree, node: int) -> str:
     if tree.cut[parent] == len(test.cuts) and test.kind == "number":
         return "missing" if code else "known"
     if tree.cut[parent] >= 0:
-        return f"{'<=' if code == 0 else '>'} {tree.thresholds[parent]:.6g}"
-    return test.label(code)
+        # Labelled as if it were the only cut, in as many digits as it takes.
+        only = Test(test.name, "number", cuts=(float(tree.thresholds[parent]),))
+        return only.label(code).removeprefix("x ")
+    return _printable(test.label(code))
 
 
 def _node_text(tree: Tree, node: int) -> str:
     if tree.test[node] >= 0:
-        return f"{tree.tests[tree.test[node]].name}?  {_charge_text(tree, node)}"
-    decided = tree.classes[tree.node_decision[node]]
-    weights = tree.class_weights(node)
-    share = weights[tree.node_decision[node]] / weights.sum()
+        name = _printable(tree.tests[tree.test[node]].name)
+        return f"{name}?  {_charge_text(tree, node)}"
+    decided = _printable(str(tree.classes[tree.node_decision[node]]))
+    share = tree.class_shares(node)[tree.node_decision[node]]
     sure = "" if share > 1 - 1e-9 else f" ({100 * share:.3g} %)"
     return f"=> {decided}{sure}"
 
@@ -125,16 +129,29 @@ def _charge_text(tree: Tree, node: int) -> str:
     """Return what the test of a node charges there, as a range if by outcome."""
     start, end = tree.branch_start[node], tree.branch_start[node + 1]
     charges = tree.spent[tree.branch_child[start:end]] - tree.spent[node]
-    low, high = np.round(charges.min(), 9), np.round(charges.max(), 9)
-    return f"{low:.6g}" if low == high else f"{low:.6g}-{high:.6g}"
+    # Compared as text: rounding alone must not make a range.
+    low, high = f"{charges.min():.6g}", f"{charges.max():.6g}"
+    return low if low == high else f"{low}-{high}"
 
 
-def _sequence_lines(sequence: Sequence) -> list[str]:
+def _printable(text: str) -> str:
+    """Return a name with an escape for each character that does not print."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def _sequence_lines(sequence: Sequence, max_depth: int | None) -> list[str]:
     bill = sequence.prices.open_bill()
+    order = sequence.order.tolist()
     lines = []
-    for step, test in enumerate(sequence.order.tolist(), start=1):
-        price = bill.charge(test)
-        name = sequence.tests[test].name
-        lines.append(f"{step}. {name}?  {price:.6g}  [spent {bill.spent:.6g}]")
+    for step, test in enumerate(order[:max_depth]):
+        if sequence.prices.delayed[test] and not bill.has_paid(test):
+            price = bill.charge_together(order[step:])
+        else:
+            price = bill.charge(test)
+        name = _printable(sequence.tests[test].name)
+        lines.append(f"{step + 1}. {name}?  {price:.6g}  [spent {bill.spent:.6g}]")
+    n_below = len(order) - len(lines)
+    if n_below:
+        lines.append(f"... {n_below} tests below")
     rule = "as soon as one decision is left" if sequence.stops_early else "at the end"
     return [*lines, f"Decide {rule}."]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from askless._core._criteria import MinimaxPairs
+from askless._core._criteria import Pairs
 from askless._core._grow import grow_greedy
 from askless.exceptions import InvalidOptionError
 from askless.learn._base import PolicyClassifier
@@ -96,7 +96,7 @@ class GreedyTreeClassifier(PolicyClassifier):
         arrays = grow_greedy(
             examples.codes,
             examples.class_rows,
-            MinimaxPairs(),
+            Pairs(),
             prices.engine,
             examples.n_levels,
             examples.is_ordered,

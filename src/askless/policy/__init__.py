@@ -1,7 +1,7 @@
 """The artefact: answers so far in, next test or decision out.
 
-A policy is self-contained: names, costs and levels are inside, so a file of it is enough
-to run it. This package does not know how a policy was found.
+A policy is self-contained: names, costs and levels are inside, so a file of it is
+enough to run it. This package does not know how a policy was found.
 """
 
 from askless.policy._base import Policy

@@ -69,8 +69,8 @@ class Policy(ABC):
         _check_names(self.coding.names, self.classes)
         if prices.n_tests != len(tests):
             raise InvalidPolicyError(
-                f"A policy must have a price for each test. Got {prices.n_tests} prices "
-                f"for {len(tests)} tests. Settle the prices of these very tests."
+                f"A policy must have a price for each test. Got {prices.n_tests} "
+                f"prices for {len(tests)} tests. Settle the prices of these very tests."
             )
         shape = (len(classes), len(classes))
         if mistakes is not None and np.shape(mistakes) != shape:
@@ -239,8 +239,8 @@ def _check_shape(shape: tuple[int, ...], coding: Coding) -> None:
     if len(shape) != 2 or shape[1] != len(coding.names):
         raise InvalidPolicyError(
             f"X must have two dimensions and {len(coding.names)} columns, one for each "
-            f"test of the policy. Got the shape {shape}. Pass a frame to choose columns "
-            "by name."
+            f"test of the policy. Got the shape {shape}. Pass a frame to choose "
+            "columns by name."
         )
 
 
@@ -279,6 +279,6 @@ def _check_names(names: tuple[str, ...], classes: tuple[Outcome, ...]) -> None:
         )
     if not classes or len(set(classes)) != len(classes):
         raise InvalidPolicyError(
-            f"Classes must be different, and at least one. Got {classes[:8]}. List each "
-            "class once."
+            f"Classes must be different, and at least one. Got {classes[:8]}. List "
+            "each class once."
         )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.exceptions import InvalidPolicyError
+from askless.policy._base import MOST
 
 if TYPE_CHECKING:
     from askless.policy._tree import Tree
@@ -67,7 +68,9 @@ def _check_types(tree: Tree) -> None:
 
 
 def _check_array(array: Any, dtype: type, name: str) -> None:
-    is_right = isinstance(array, np.ndarray) and array.dtype == dtype and array.ndim == 1
+    is_right = (
+        isinstance(array, np.ndarray) and array.dtype == dtype and array.ndim == 1
+    )
     if not is_right:
         _fail(
             f"{name} must be a one-dimensional array of {np.dtype(dtype).name}.",
@@ -127,7 +130,7 @@ def _check_preorder(tree: Tree) -> None:
     """Every node but the root has one parent, and nodes come in the order of a walk.
 
     Walking is itself the check: a stack of the children still to come must name the
-    next node each time. A cycle, a second parent or a gap breaks it.
+    next node each time. A cycle, a second parent or a branch to nowhere breaks it.
     """
     n_nodes = len(tree.test)
     children = tree.branch_child
@@ -141,19 +144,16 @@ def _check_preorder(tree: Tree) -> None:
     starts = tree.branch_start.tolist()
     child_list = children.tolist()
     for node in range(n_nodes):
-        if not pending or pending.pop() != node:
+        found = pending.pop() if pending else None
+        if found != node:
             _fail(
-                "Nodes must be in preorder: a node, then its children, first one first.",
-                f"node {node} out of order",
+                "Nodes must be in preorder: a node, then its children, first one "
+                "first.",
+                f"{'no branch' if found is None else f'a branch to node {found}'} "
+                f"where node {node} should come",
                 "Renumber the nodes in the order of a walk from the root.",
             )
         pending.extend(reversed(child_list[starts[node] : starts[node + 1]]))
-    if pending:
-        _fail(
-            "Every branch must lead to a node of the tree.",
-            f"a branch to node {pending[-1]} of {n_nodes}",
-            "Add the node or remove the branch.",
-        )
 
 
 def _check_branches(tree: Tree) -> None:
@@ -174,12 +174,21 @@ def _check_branches(tree: Tree) -> None:
                     f"{codes.tolist()} at node {node}",
                     "List the lower branch, then the upper one.",
                 )
+            if cut == len(test.cuts) and tree.default_branch[node] != 1:
+                _fail(
+                    "A node that parts numbers from missing ones must send the missing "
+                    "ones up.",
+                    f"the default {tree.default_branch[node]} at node {node}",
+                    "Set the default to 1.",
+                )
         elif cut != -1:
-            _fail("A cut must be >= 0, or -1 for none.", f"{cut} at node {node}", "Mend it.")
+            _fail(
+                "A cut must be >= 0, or -1 for none.",
+                f"{cut} at node {node}",
+                "Mend it.",
+            )
         elif (
-            codes[0] < 0
-            or codes[-1] > test.missing_code
-            or np.any(np.diff(codes) <= 0)
+            codes[0] < 0 or codes[-1] > test.missing_code or np.any(np.diff(codes) <= 0)
         ):
             _fail(
                 f"Branches of {test.name!r} must stand for its outcomes, ascending.",
@@ -201,17 +210,32 @@ def _check_weights(tree: Tree) -> None:
         )
     if not np.all(np.isfinite(tree.weight)) or np.any(tree.weight < 0):
         _fail("Weights must be finite and >= 0.", "another weight", "Mend it.")
+    if not sum(tree.weight.tolist()) <= MOST:
+        _fail(
+            f"The weights of all nodes must add up to at most {MOST:g}.",
+            "more",
+            "Divide them by a large number.",
+        )
     counts = np.diff(tree.weight_start)
     # Within a node classes ascend: a step down is legal only where a node begins.
     steps = np.diff(classes) <= 0
     begins = np.zeros(len(classes) + 1, dtype=bool)
     begins[tree.weight_start[:-1]] = True
     if np.any(steps & ~begins[1 : len(classes)]):
-        _fail("A node must list each class once, ascending.", "another order", "Sort it.")
+        _fail(
+            "A node must list each class once, ascending.", "another order", "Sort it."
+        )
     if np.any(counts == 0):
         node = int(np.flatnonzero(counts == 0)[0])
         _fail(
             "Every node must say how much of each class gets there.",
             f"no weights at node {node}",
             "Give it the weights of its parent.",
+        )
+    at_leaf = np.repeat(tree.test < 0, counts)
+    if not tree.weight[: counts[0]].any() or not tree.weight[at_leaf].any():
+        _fail(
+            "The root and some leaf must have a weight, or costs have no mean.",
+            "weights of zero",
+            "Give every node the weights of what gets there.",
         )

@@ -34,8 +34,11 @@ def decide_classes(
     if mistakes is None:
         gains = class_weights
     else:
-        # Largest weight minus cost, so that both rules take the first maximum.
-        gains = -(class_weights @ mistakes)
+        # Scaled, so that large weights times large costs stay finite; negative, so that
+        # both rules take the first maximum.
+        largest = class_weights.max(axis=1, keepdims=True)
+        gains = -(class_weights / np.where(largest > 0, largest, 1.0) @ mistakes)
     best = gains.max(axis=1, keepdims=True)
-    slack = TOLERANCE * np.maximum(np.abs(best), class_weights.sum(1, keepdims=True))
-    return np.argmax(gains >= best - slack, axis=1).astype(np.int32)
+    # Gains are sums of terms of one sign, so their rounding is relative to themselves.
+    is_best = gains >= best - TOLERANCE * np.abs(best)
+    return np.asarray(np.argmax(is_best, axis=1), dtype=np.int32)

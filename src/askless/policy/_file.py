@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-import tempfile
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +28,15 @@ from askless.policy._records import (
 )
 from askless.policy._sequence import Sequence
 from askless.policy._tree import Tree
-from askless.problem import PriceList, Test
+from askless.problem import Outcome, PriceList, Test
 from askless.problem._tests import MAX_LEVELS, code_dtype
 
 __all__ = ["dump", "load", "policy_schema", "save"]
 
 # Larger files are refused before they are read.
 MAX_BYTES = 512 * 1024 * 1024
+# Files are read in pieces of this many bytes.
+CHUNK = 1024 * 1024
 # Costs in a summary may differ from the ones worked out by no more than rounding.
 SUMMARY_TOLERANCE = 1e-9
 
@@ -52,44 +54,57 @@ def dump(policy: Policy) -> bytes:
     >>> dump(askless.solve(table).policy)[:28]
     b'{"format": "askless-policy",'
     """
+    for test in policy.tests:
+        _check_writable(test.outcomes, f"outcomes of {test.name!r}")
+    _check_writable(policy.classes, "classes")
     record = _to_record(policy)
-    record.digest = _digest(record)
-    return _lines(record)
+    try:
+        record.digest = _digest(record)
+        return _lines(record)
+    except UnicodeEncodeError as error:
+        raise PolicyFileError(
+            "Names in a policy file must be text in UTF-8. Got half of a surrogate "
+            f"pair in {error.object!r}. Rename it."
+        ) from error
+
+
+def _check_writable(labels: tuple[Outcome, ...], what: str) -> None:
+    for label in labels:
+        is_label = isinstance(label, (str, bool, int, float))
+        if not is_label or (isinstance(label, float) and not math.isfinite(label)):
+            raise PolicyFileError(
+                f"The {what} in a policy file must be text, booleans or finite "
+                f"numbers. Got {label!r}. Turn it into text."
+            )
 
 
 def save(policy: Policy, path: str | Path) -> None:
     """Write a policy to a file, whole or not at all."""
-    path = Path(path)
+    # Through a link, so that the file it points to is replaced and not the link.
+    path = Path(os.path.realpath(path))
     content = dump(policy)
+    draft = path.with_name(f".askless-{secrets.token_hex(8)}")
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        file = open(draft, "xb")  # noqa: SIM115 (closed below, whatever happens)
     except OSError as error:
         raise PolicyFileError(
             f"The folder of a policy file must be writable. Got: {error.strerror} for "
             f"{path}. Choose another folder, or make this one."
         ) from error
     try:
-        with os.fdopen(handle, "wb") as file:
+        with file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        # A temporary file is private to its owner; a saved one is like any other file.
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
+        os.replace(draft, path)
     except BaseException as error:
-        Path(name).unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise PolicyFileError(
                 f"A policy file must be writable. Got: {error.strerror} for {path}. "
                 "Choose another path."
             ) from error
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _lines(record: PolicyRecord) -> bytes:
@@ -204,7 +219,9 @@ def _summarise(policy: Policy) -> SummaryRecord:
 # From bytes to a policy.
 
 
-def load(path: str | Path, *, edited: bool = False, max_bytes: int = MAX_BYTES) -> Policy:
+def load(
+    path: str | Path, *, edited: bool = False, max_bytes: int = MAX_BYTES
+) -> Policy:
     """Read a policy from a file, and check all of it.
 
     Parameters
@@ -232,22 +249,31 @@ def load(path: str | Path, *, edited: bool = False, max_bytes: int = MAX_BYTES) 
     """
     path = Path(path)
     try:
-        size = path.stat().st_size
-        content = b"" if size > max_bytes else path.read_bytes()
-    except OSError as error:
+        content = _read_at_most(path, max_bytes + 1)
+    except (OSError, ValueError) as error:
         raise PolicyFileError(
-            f"A policy file must be there and readable. Got: {error.strerror} for "
-            f"{path}. Check the path."
+            "A policy file must be there and readable. Got: "
+            f"{getattr(error, 'strerror', None) or error} for {path}. Check the path."
         ) from error
-    if size > max_bytes:
+    if len(content) > max_bytes:
         raise PolicyFileError(
-            f"A policy file must have at most {max_bytes:,} bytes. Got {size:,} in "
-            f"{path}. If it is meant to be that large, pass max_bytes."
+            f"A policy file must have at most {max_bytes:,} bytes. Got more in {path}. "
+            "If it is meant to be that large, pass max_bytes."
         )
     try:
         return parse(content, edited=edited)
     except PolicyFileError as error:
         raise PolicyFileError(f"{error} (in {path})") from error
+
+
+def _read_at_most(path: Path, n_bytes: int) -> bytes:
+    """Read the beginning of a file. Its stated size is no help: a device has none."""
+    parts: list[bytes] = []
+    with open(path, "rb") as file:
+        while n_bytes > 0 and (part := file.read(min(n_bytes, CHUNK))):
+            parts.append(part)
+            n_bytes -= len(part)
+    return b"".join(parts)
 
 
 def parse(content: bytes, *, edited: bool = False) -> Policy:
@@ -265,7 +291,7 @@ def parse(content: bytes, *, edited: bool = False) -> Policy:
         raise
     except AsklessError as error:
         raise PolicyFileError(str(error)) from error
-    _check_summary(policy, record.summary, n_nodes=len(record.nodes))
+    _check_summary(policy, record.summary)
     return policy
 
 
@@ -274,12 +300,13 @@ def _decode(content: bytes) -> PolicyRecord:
         return msgspec.json.decode(content, type=PolicyRecord)
     except msgspec.ValidationError as error:
         raise PolicyFileError(
-            f"A policy file must follow its schema. Got: {error}. Save the policy again."
-        ) from error
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise PolicyFileError(
-            f"A policy file must be whole and valid JSON. Got: {error}. Copy or save it "
+            f"A policy file must follow its schema. Got: {error}. Save the policy "
             "again."
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise PolicyFileError(
+            f"A policy file must be whole and valid JSON. Got: {error}. Copy or save "
+            "it again."
         ) from error
 
 
@@ -289,10 +316,10 @@ def _to_policy(record: PolicyRecord) -> Policy:
     mistakes = _mistakes(record)
     _check_labels(record.classes, "class")
     if record.kind == "tree":
-        if record.order or record.cases or not record.nodes:
+        if record.order or record.cases or not record.nodes or not record.stops_early:
             raise PolicyFileError(
-                "A tree must have nodes, and no order or cases. Got another mix. Save "
-                "the policy again."
+                "A tree must have nodes, and no order, cases or stops_early. Got "
+                "another mix. Save the policy again."
             )
         return Tree(
             tests,
@@ -303,8 +330,8 @@ def _to_policy(record: PolicyRecord) -> Policy:
         )
     if record.nodes or not record.cases:
         raise PolicyFileError(
-            "A sequence must have cases, and no nodes. Got another mix. Save the policy "
-            "again."
+            "A sequence must have cases, and no nodes. Got another mix. Save the "
+            "policy again."
         )
     return _sequence(record, tests, prices, mistakes)
 
@@ -313,8 +340,8 @@ def _test(entry: TestRecord) -> Test:
     if entry.kind == "category":
         if entry.cuts or len(entry.outcomes) > MAX_LEVELS:
             raise PolicyFileError(
-                f"A category must have no cuts and at most {MAX_LEVELS:,} outcomes. Got "
-                f"others for test {entry.name!r}. Save the policy again."
+                f"A category must have no cuts and at most {MAX_LEVELS:,} outcomes. "
+                f"Got others for test {entry.name!r}. Save the policy again."
             )
         _check_labels(entry.outcomes, f"outcome of {entry.name!r}")
     elif entry.outcomes or len(entry.cuts) >= MAX_LEVELS:
@@ -349,8 +376,8 @@ def _prices(entries: list[TestRecord]) -> PriceList:
             )
         if (entry.group is None) != (entry.discounted_cost is None):
             raise PolicyFileError(
-                "A test must have a group and a discounted cost, or neither. Got one of "
-                f"them for {entry.name!r}. Save the policy again."
+                "A test must have a group and a discounted cost, or neither. Got one "
+                f"of them for {entry.name!r}. Save the policy again."
             )
     if any(e.delayed for e in entries) and any(e.cost_by_outcome for e in entries):
         raise PolicyFileError(
@@ -416,7 +443,9 @@ def _sequence(
 ) -> Sequence:
     most = max((test.n_levels for test in tests), default=0)
     for case in record.cases:
-        if len(case.codes) != len(record.order) or any(c > most + 1 for c in case.codes):
+        if len(case.codes) != len(record.order) or any(
+            c > most + 1 for c in case.codes
+        ):
             raise PolicyFileError(
                 "Every case must have a code for each test of the order, within the "
                 "test's outcomes. Got others. Save the policy again."
@@ -430,8 +459,8 @@ def _sequence(
         )
     if any(index >= len(tests) for index in record.order):
         raise PolicyFileError(
-            f"The order must name tests 0 to {len(tests) - 1}. Got {max(record.order)}. "
-            "Save the policy again."
+            f"The order must name tests 0 to {len(tests) - 1}. Got "
+            f"{max(record.order)}. Save the policy again."
         )
     return Sequence(
         tests,
@@ -448,7 +477,7 @@ def _sequence(
     )
 
 
-def _check_summary(policy: Policy, stated: SummaryRecord, *, n_nodes: int) -> None:
+def _check_summary(policy: Policy, stated: SummaryRecord) -> None:
     found = _summarise(policy)
     for name in SummaryRecord.__struct_fields__:
         a, b = getattr(stated, name), getattr(found, name)

@@ -52,7 +52,7 @@ class NodeRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class CaseRecord(Struct, forbid_unknown_fields=True):
-    """A case of a sequence: its class, its weight, and a code for each test in order."""
+    """A case of a sequence: its class, its weight, and a code for each test."""
 
     label: Index
     weight: Amount

@@ -6,6 +6,7 @@ does not know why the tests come in this order.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from askless._core._alive import charge_prefixes, walk_sequence
 from askless.exceptions import InvalidPolicyError
-from askless.policy._base import Policy, raw_columns
+from askless.policy._base import MOST, Policy, count_threads, raw_columns
 from askless.policy._decide import decide_classes
 from askless.problem import Outcome, PriceList, Table, Test
 from askless.problem._tests import CodeArray
@@ -22,7 +23,7 @@ __all__ = ["Sequence"]
 
 
 class Standing(NamedTuple):
-    """Where a case stands in a sequence: how many tests it took, which cases are left."""
+    """Where a case stands: how many tests it took, which cases are left."""
 
     step: int
     alive: tuple[int, ...]
@@ -49,7 +50,8 @@ class Sequence(Policy):
     Notes
     -----
     An outcome that no case left can show rules nothing out: the policy goes on with
-    what it believed before, rather than with nothing.
+    what it believed before, rather than with nothing. So does a missing outcome, unless
+    some case is known to show "missing".
 
     Examples
     --------
@@ -80,10 +82,10 @@ class Sequence(Policy):
         mistakes: NDArray[np.float64] | None = None,
     ) -> None:
         super().__init__(tests, classes, prices, mistakes)
-        self.order = np.array(order, dtype=np.int32)
-        self.case_codes = case_codes
-        self.case_class = case_class
-        self.case_weights = case_weights
+        self.order = _check_order(order, len(tests))
+        self.case_codes = np.ascontiguousarray(case_codes)
+        self.case_class = np.array(case_class, dtype=np.int32)
+        self.case_weights = np.array(case_weights, dtype=np.float64)
         self.stops_early = bool(stops_early)
         _check_sequence(self)
 
@@ -96,15 +98,16 @@ class Sequence(Policy):
         stops_early: bool = True,
     ) -> Sequence:
         """Ask the tests of a table in a given order; as they stand by default."""
-        order = list(range(table.n_tests)) if order is None else list(order)
+        order = range(table.n_tests) if order is None else order
+        order = _check_order(order, table.n_tests)
         return cls(
             table.tests,
             table.classes,
             table.prices,
             order=order,
-            case_codes=np.ascontiguousarray(table.codes[order]),
-            case_class=np.array(table.class_ids),
-            case_weights=np.array(table.prior),
+            case_codes=table.codes[order],
+            case_class=table.class_ids,
+            case_weights=table.prior,
             stops_early=stops_early,
             mistakes=table.costs.mistake_matrix(table.classes),
         )
@@ -130,8 +133,11 @@ class Sequence(Policy):
 
     def advance(self, state: Standing, code: int) -> Standing:
         """Rule out the cases that cannot show the code."""
-        unknown = self.tests[self.order[state.step]].unknown_code
-        if code == unknown:
+        test = self.tests[self.order[state.step]]
+        unknown = test.unknown_code
+        if code == unknown or (
+            code == test.missing_code and not self._shows_missing[state.step]
+        ):
             return Standing(state.step + 1, state.alive)
         shown = self.case_codes[state.step]
         kept = tuple(c for c in state.alive if shown[c] in (code, unknown))
@@ -140,71 +146,116 @@ class Sequence(Policy):
     def class_weights(self, state: Standing) -> NDArray[np.float64]:
         """Return the weight of each class among the cases that are left."""
         alive = list(state.alive)
-        return np.bincount(
+        weights = np.bincount(
             self.case_class[alive], self.case_weights[alive], len(self.classes)
         )
+        return weights.astype(np.float64, copy=False)
+
+    def _even_weights(self, state: Standing) -> NDArray[np.float64]:
+        alive = list(state.alive)
+        counts = np.bincount(self.case_class[alive], minlength=len(self.classes))
+        return counts.astype(np.float64)
 
     def tests_ahead(self, state: Standing) -> list[int]:
         """Return the rest of the sequence."""
-        return self.order[state.step :].tolist()
+        return [int(test) for test in self.order[state.step :]]
 
     # Many rows.
 
-    def _run(self, X: Any) -> tuple[CodeArray, NDArray[np.int32], NDArray[np.float64]]:
-        used = sorted(self.order.tolist())
-        columns, n_rows = raw_columns(X, self.coding, used)
-        codes = self.coding.encode(columns, self.order.tolist())
-        if not used:
-            codes = np.zeros((0, n_rows), dtype=self.coding.dtype)
-        weights = np.zeros((n_rows, len(self.classes)))
+    @cached_property
+    def _shows_missing(self) -> NDArray[np.bool_]:
+        """Whether some case is known to show "missing", for each step."""
+        missing = [self.tests[t].missing_code for t in self.order]
+        return np.array(
+            [
+                bool(np.any(codes == code))
+                for codes, code in zip(self.case_codes, missing, strict=True)
+            ],
+            dtype=bool,
+        )
+
+    def _encode(self, X: Any) -> CodeArray:
+        """Return the codes of rows, a row of the result for each step."""
+        columns, n_rows = raw_columns(X, self.coding, self.order.tolist())
+        codes: CodeArray = np.zeros((self.n_steps, n_rows), dtype=self.coding.dtype)
+        if self.n_steps:
+            codes = self.coding.encode(columns, self.order.tolist())
+        for step in np.flatnonzero(~self._shows_missing):
+            test = self.tests[self.order[step]]
+            codes[step, codes[step] == test.missing_code] = test.unknown_code
+        return codes
+
+    def _walk(
+        self, codes: CodeArray, case_weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return how many tests each row takes, and its class weights at the end."""
+        case_codes: Any = self.case_codes.astype(codes.dtype, copy=False)
+        weights = np.zeros((codes.shape[1], len(self.classes)))
         unknown = np.array(
             [self.tests[t].unknown_code for t in self.order], dtype=np.int32
         )
         n_taken = walk_sequence(
             codes,
-            self.case_codes.astype(codes.dtype, copy=False),
+            case_codes,
             unknown,
             self.case_class,
-            self.case_weights,
+            case_weights,
             self.stops_early,
             weights,
         )
-        return codes, n_taken, weights
+        return n_taken, weights
+
+    def _believe(self, X: Any) -> NDArray[np.float64]:
+        """Return the class weights of each row; even ones if no case left has any."""
+        codes = self._encode(X)
+        weights = self._walk(codes, self.case_weights)[1]
+        empty = ~weights.any(axis=1)
+        if empty.any():
+            even = np.ones_like(self.case_weights)
+            rows: Any = np.ascontiguousarray(codes[:, empty])
+            weights[empty] = self._walk(rows, even)[1]
+        return weights
 
     def predict(self, X: Any, *, n_jobs: int = 1) -> NDArray[Any]:
         """Return the decision for each row; see :meth:`Policy.predict`."""
-        weights = self._run(X)[2]
-        return np.array(self.classes)[decide_classes(weights, self.mistakes)]
+        count_threads(n_jobs)
+        return self._class_array[decide_classes(self._believe(X), self.mistakes)]
 
     def predict_proba(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
         """Return the share of each class among the cases left for each row."""
-        weights = self._run(X)[2]
-        return weights / weights.sum(axis=1, keepdims=True)
+        count_threads(n_jobs)
+        weights = self._believe(X)
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def cost(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
         """Return what each row pays."""
-        codes, n_taken, _ = self._run(X)
+        count_threads(n_jobs)
+        codes = self._encode(X)
+        n_taken = self._walk(codes, self.case_weights)[0]
         return charge_prefixes(self.prices.engine, self.order, codes, n_taken)
 
     def __repr__(self) -> str:
         return f"Sequence({self.n_steps} tests, {len(self.case_class)} cases)"
 
 
+def _check_order(order: Any, n_tests: int) -> NDArray[np.int32]:
+    listed = [int(test) for test in order]
+    if len(set(listed)) != len(listed) or not all(0 <= t < n_tests for t in listed):
+        raise InvalidPolicyError(
+            f"A sequence must ask tests 0 to {n_tests - 1}, each at most once. Got "
+            f"{listed[:12]}. List every test once."
+        )
+    return np.array(listed, dtype=np.int32)
+
+
 def _check_sequence(sequence: Sequence) -> None:
     order, codes = sequence.order, sequence.case_codes
-    if len(set(order.tolist())) != len(order) or np.any(
-        (order < 0) | (order >= len(sequence.tests))
-    ):
-        raise InvalidPolicyError(
-            f"A sequence must ask tests 0 to {len(sequence.tests) - 1}, each at most "
-            f"once. Got {order.tolist()[:12]}. List every test once."
-        )
     n_cases = len(sequence.case_class)
     if n_cases == 0 or codes.shape != (len(order), n_cases):
         raise InvalidPolicyError(
-            "A sequence must have a code for each of its tests and cases. Got the shape "
-            f"{codes.shape} for {len(order)} tests and {n_cases} cases. Give a row for "
-            "each test."
+            "A sequence must have a code for each of its tests and cases. Got the "
+            f"shape {codes.shape} for {len(order)} tests and {n_cases} cases. Give a "
+            "row for each test."
         )
     if codes.dtype not in (np.uint8, np.uint16):
         raise InvalidPolicyError(
@@ -214,8 +265,8 @@ def _check_sequence(sequence: Sequence) -> None:
         if np.any(codes[step] > sequence.tests[test].unknown_code):
             raise InvalidPolicyError(
                 f"Codes of {sequence.tests[test].name!r} must be at most "
-                f"{sequence.tests[test].unknown_code}. Got {codes[step].max()}. Code the "
-                "cases by these tests."
+                f"{sequence.tests[test].unknown_code}. Got {codes[step].max()}. Code "
+                "the cases by these tests."
             )
     classes, weights = sequence.case_class, sequence.case_weights
     if np.any((classes < 0) | (classes >= len(sequence.classes))):
@@ -223,9 +274,9 @@ def _check_sequence(sequence: Sequence) -> None:
             f"Cases must be of one of {len(sequence.classes)} classes. Got another. "
             "Number the classes from 0."
         )
-    is_weight = np.isfinite(weights) & (weights >= 0)
-    if weights.shape != classes.shape or not np.all(is_weight) or weights.sum() <= 0:
+    is_right = weights.shape == classes.shape and bool(np.all(weights >= 0))
+    if not is_right or not 0 < sum(weights.tolist()) <= MOST:
         raise InvalidPolicyError(
-            "Every case must have a weight >= 0, and their sum must be positive. Got "
-            "other weights. Give each case one."
+            "Every case must have a weight >= 0, and their sum must be positive and at "
+            f"most {MOST:g}. Got other weights. Give each case one."
         )

@@ -15,6 +15,7 @@ from askless._core._prices import Bill
 from askless.exceptions import InvalidAnswerError, suggest_name
 from askless.policy._base import Policy
 from askless.problem import Outcome, Test
+from askless.problem._frames import is_missing, list_some
 
 __all__ = ["Session"]
 
@@ -104,8 +105,7 @@ class Session:
     @property
     def probabilities(self) -> dict[Outcome, float]:
         """Share of each class among what is still possible."""
-        weights = self.policy.class_weights(self._moment.state)
-        shares = weights / weights.sum()
+        shares = self.policy.class_shares(self._moment.state)
         return dict(zip(self.policy.classes, shares.tolist(), strict=True))
 
     def answer(self, outcome: object, *, allow_unseen: bool = False) -> None:
@@ -129,11 +129,10 @@ class Session:
         test = self._open_test()
         code = test.code_of(outcome)
         if code == test.unknown_code and not allow_unseen:
-            shown = ", ".join(repr(o) for o in test.outcomes[:12])
             hint = suggest_name(str(outcome), map(str, test.outcomes))
             raise InvalidAnswerError(
-                f"The test {test.name!r} shows one of {shown}. Got {outcome!r}. {hint}"
-                "Use one of these, or skip the test."
+                f"The test {test.name!r} shows one of {list_some(test.outcomes, 12)}. "
+                f"Got {outcome!r}. {hint}Use one of these, or skip the test."
             )
         bill = self._moment.bill.copy()
         paid = self._charge(bill, code)
@@ -167,15 +166,21 @@ class Session:
         "'last bit' costs 1; 2 decisions are possible, 'even' is the likeliest (50 %)."
         """
         shares = {k: v for k, v in self.probabilities.items() if v > 0}
+        decision = self.decision
+        if decision is not None:
+            # With costly mistakes it need not be the likeliest.
+            share = shares.get(decision, 0.0)
+            sure = (
+                "nothing else is possible"
+                if share == 1
+                else f"it has {_percent(share)}"
+            )
+            return f"Decided {decision!r}: {sure}. Spent {self.spent:g}."
         likeliest = max(shares, key=lambda label: shares[label])
-        share = f"{100 * shares[likeliest]:.3g} %"
-        if self._test is None:
-            sure = "nothing else is possible" if len(shares) == 1 else f"it has {share}"
-            return f"Decided {self.decision!r}: {sure}. Spent {self.spent:g}."
         return (
             f"{self.test!r} costs {self.price:g}; {len(shares)} "
             f"decision{'s are' if len(shares) > 1 else ' is'} possible, {likeliest!r} "
-            f"is the likeliest ({share})."
+            f"is the likeliest ({_percent(shares[likeliest])})."
         )
 
     @classmethod
@@ -189,13 +194,21 @@ class Session:
         """
         session = cls(policy)
         for entry in log:
-            if entry["test"] != session.test:
+            asked = None if session.test is None else f"asks {session.test!r}"
+            if entry.get("test") != session.test or asked is None:
                 raise InvalidAnswerError(
-                    f"A log must follow the policy. Got {entry['test']!r} where the "
-                    f"policy asks {session.test!r}. Replay it with its own policy."
+                    f"A log must follow the policy. Got {entry.get('test')!r} where "
+                    f"the policy {asked or 'has decided'}. Replay it with its own "
+                    "policy."
                 )
             if entry.get("skipped"):
                 session.skip()
+            elif "outcome" not in entry:
+                raise InvalidAnswerError(
+                    "An entry of a log must have an outcome, or be skipped. Got "
+                    f"neither for {session.test!r}. Keep the log as the session wrote "
+                    "it."
+                )
             else:
                 session.answer(entry["outcome"], allow_unseen=True)
         return session
@@ -219,6 +232,12 @@ class Session:
         self._moment = Moment(self.policy.advance(self._moment.state, code), bill)
 
 
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
 def _plain(outcome: object) -> object:
-    """Return an outcome as a plain Python value, for the log."""
+    """Return an outcome as a plain Python value, for the log; None if missing."""
+    if is_missing(outcome):
+        return None
     return outcome.item() if isinstance(outcome, np.generic) else outcome

@@ -1,6 +1,7 @@
 """A policy as a tree: flat arrays of nodes in preorder.
 
-The tree is checked when it is made and never changes. It does not know how it was grown.
+The tree is checked when it is made and never changes. It does not know how it was
+grown.
 
 Layout, for the tree  lamp? -dark-> socket? -dead-> fuse
                                            -live-> bulb
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 from askless._core._prices import price_nodes
 from askless._core._walk import charge_rows, walk_codes, walk_numbers
 from askless.exceptions import InvalidPolicyError
-from askless.policy._base import Policy, raw_columns
+from askless.policy._base import Policy, count_threads, raw_columns
 from askless.policy._check import check_tree
 from askless.policy._decide import decide_classes
 from askless.problem import Outcome, PriceList, Test
@@ -115,7 +116,10 @@ class Tree(Policy):
                 "index. Number the classes from 0."
             )
         self.node_decision = decision
-        for array in (test, cut, branch_start, branch_code, branch_child, weight):
+        for array in (
+            test, cut, branch_start, branch_code, branch_child, default_branch,
+            weight_start, weight_class, weight, decision,
+        ):  # fmt: skip
             array.flags.writeable = False
 
     # Shape.
@@ -133,7 +137,7 @@ class Tree(Policy):
     @cached_property
     def used_tests(self) -> list[int]:
         """The tests that some node asks for, ascending."""
-        return np.unique(self.test[self.test >= 0]).tolist()
+        return [int(test) for test in np.unique(self.test[self.test >= 0])]
 
     @cached_property
     def parent(self) -> Ints:
@@ -183,21 +187,25 @@ class Tree(Policy):
     def spent(self) -> NDArray[np.float64]:
         """What a case has spent on reaching each node; at a leaf, its whole cost."""
         return price_nodes(
-            self.prices.engine, self.test, self.parent, self.parent_code, self.subtree_end
+            self.prices.engine,
+            self.test,
+            self.parent,
+            self.parent_code,
+            self.subtree_end,
         )
 
     @cached_property
     def node_weight(self) -> NDArray[np.float64]:
         """The weight of the cases that reach each node."""
-        sums = np.concatenate([[0.0], np.cumsum(self.weight)])
-        return np.asarray(sums[self.weight_start[1:]] - sums[self.weight_start[:-1]])
+        # Differences of a running sum would lose a node of little weight.
+        return np.add.reduceat(self.weight, self.weight_start[:-1])
 
     @property
     def expected_cost(self) -> float:
         """Mean cost over the weights that the tree was made from."""
         leaves = self.test < 0
-        total = self.node_weight[leaves].sum()
-        return float(self.node_weight[leaves] @ self.spent[leaves] / total)
+        shares = self.node_weight[leaves] / self.node_weight[leaves].sum()
+        return float(shares @ self.spent[leaves])
 
     @property
     def worst_cost(self) -> float:
@@ -214,8 +222,7 @@ class Tree(Policy):
                 decision[node] = self.weight_class[start + best]
             return decision
         for node in range(self.n_nodes):
-            weights = self.class_weights(node)[None, :]
-            decision[node] = decide_classes(weights, self.mistakes)[0]
+            decision[node] = super().decision(node)
         return decision
 
     # The machine: a state is a node.
@@ -249,6 +256,12 @@ class Tree(Policy):
         weights[self.weight_class[start:end]] = self.weight[start:end]
         return weights
 
+    def _even_weights(self, state: int) -> NDArray[np.float64]:
+        weights = np.zeros(len(self.classes))
+        start, end = self.weight_start[state], self.weight_start[state + 1]
+        weights[self.weight_class[start:end]] = 1.0
+        return weights
+
     def tests_ahead(self, state: int) -> list[int]:
         """Return the tests of the subtree of a node, in preorder."""
         below = self.test[state : self.subtree_end[state]]
@@ -270,7 +283,8 @@ class Tree(Policy):
         >>> askless.solve(table).policy.apply([[1], [0]])
         array([2, 1], dtype=int32)
         """
-        if self._compares_only and isinstance(X, np.ndarray) and X.dtype.kind == "f":
+        n_jobs = count_threads(n_jobs)
+        if self._compares_only and _is_matrix_of_floats(X):
             return self._walk_matrix(X, n_jobs)
         columns, n_rows = raw_columns(X, self.coding, self.used_tests)
         if not self.used_tests:
@@ -283,32 +297,47 @@ class Tree(Policy):
     def apply_codes(self, codes: CodeArray, *, n_jobs: int = 1) -> Ints:
         """Return the leaf of each coded row, given codes of shape (n_tests, n_rows)."""
         return walk_codes(
-            codes, self.test, self._child_start, self._child_of_code, n_jobs
+            self._check_codes(codes),
+            self.test,
+            self._child_start,
+            self._child_of_code,
+            count_threads(n_jobs),
         )
 
     def charge_codes(self, codes: CodeArray) -> NDArray[np.float64]:
         """Return what each coded row pays, given codes of shape (n_tests, n_rows)."""
         return charge_rows(
             self.prices.engine,
-            codes,
+            self._check_codes(codes),
             self.test,
             self.test,
             self._child_start,
             self._child_of_code,
         )
 
+    def _check_codes(self, codes: CodeArray) -> CodeArray:
+        """Return codes that the compiled walk may follow without looking."""
+        most = np.array([[test.unknown_code] for test in self.tests])
+        fits = codes.ndim == 2 and len(codes) == len(most)
+        if not fits or not np.all(codes <= most):
+            raise InvalidPolicyError(
+                f"Codes must have a row for each of {len(most)} tests, and no code "
+                f"beyond the test's own. Got others, of shape {codes.shape}. Code the "
+                "rows by these very tests."
+            )
+        contiguous: Any = np.ascontiguousarray(codes)
+        return contiguous  # type: ignore[no-any-return]
+
     def predict(self, X: Any, *, n_jobs: int = 1) -> NDArray[Any]:
         """Return the decision for each row; see :meth:`Policy.predict`."""
         leaf = self.apply(X, n_jobs=n_jobs)
-        return np.array(self.classes)[self.node_decision][leaf]
+        return self._class_array[self.node_decision[leaf]]
 
     def predict_proba(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
         """Return the share of each class in the leaf of each row."""
         leaf = self.apply(X, n_jobs=n_jobs)
         used, where = np.unique(leaf, return_inverse=True)
-        shares = np.array([self.class_weights(node) for node in used])
-        if used.size:
-            shares /= shares.sum(axis=1, keepdims=True)
+        shares = np.array([self.class_shares(node) for node in used])
         return shares.reshape(len(used), len(self.classes))[where]
 
     def cost(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
@@ -411,3 +440,10 @@ class Tree(Policy):
     ) -> Tree:
         """Make a tree from the arrays that a grower returns."""
         return cls(tests, classes, prices, mistakes=mistakes, **arrays)
+
+
+def _is_matrix_of_floats(X: object) -> bool:
+    # What a mask hides is missing, which the coded walk knows.
+    if not isinstance(X, np.ndarray) or isinstance(X, np.ma.MaskedArray):
+        return False
+    return bool(X.dtype.kind == "f")

@@ -30,6 +30,8 @@ __all__ = [
 
 # Cuts of a long column are chosen on this many of its rows.
 SAMPLE_ROWS = 200_000
+# The largest finite number of single precision.
+F32_MAX = np.finfo(np.float32).max
 # One byte holds this many levels beside "missing" and "unknown".
 BYTE_LEVELS = 254
 
@@ -58,7 +60,8 @@ def float32_cuts(
     with np.errstate(over="ignore", invalid="ignore"):
         low = np.maximum(below, below.astype(np.float32))
         high = np.minimum(above, above.astype(np.float32))
-        cuts = (low / 2 + high / 2).astype(np.float32)
+        middle = np.nan_to_num(low) / 2 + np.nan_to_num(high) / 2
+        cuts = np.clip(middle.astype(np.float32), -F32_MAX, F32_MAX)
         cuts = np.where(cuts < low, np.nextafter(cuts, np.float32(np.inf)), cuts)
         cuts = np.where(cuts >= high, np.nextafter(cuts, np.float32(-np.inf)), cuts)
         wide = cuts.astype(np.float64)
@@ -66,10 +69,22 @@ def float32_cuts(
 
 
 def number_test(name: str, distinct: NDArray[np.float64], bins: NDArray[Any]) -> Test:
-    """Return a number test that cuts wherever the bin of distinct values changes."""
+    """Return a number test that cuts wherever the bin of distinct values changes.
+
+    Where single precision cannot part the two values at such an edge, the cut moves to
+    the nearest two that it can part: seconds since 1970 are 128 apart there, and would
+    otherwise lose nearly every cut.
+    """
     edges = np.flatnonzero(np.diff(bins))
-    cuts, exists = float32_cuts(distinct[edges], distinct[edges + 1])
-    return Test(name, "number", cuts=tuple(np.unique(cuts[exists]).tolist()))
+    cuts, exists = float32_cuts(distinct[:-1], distinct[1:])
+    possible = np.flatnonzero(exists)
+    if possible.size == 0 or edges.size == 0:
+        return Test(name, "number")
+    after = np.minimum(np.searchsorted(possible, edges), possible.size - 1)
+    before = np.maximum(after - 1, 0)
+    is_nearer = edges - possible[before] < possible[after] - edges
+    chosen = np.where(is_nearer, possible[before], possible[after])
+    return Test(name, "number", cuts=tuple(cuts[np.unique(chosen)].tolist()))
 
 
 def uniform_test(name: str, values: Column, levels: int) -> Test:

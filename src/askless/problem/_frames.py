@@ -220,20 +220,22 @@ def as_columns(
     """
     if isinstance(data, Mapping):
         _check_names(data)
-        columns = {str(k): clean_column(v, str(k)) for k, v in data.items()}
-        return _checked(_take(columns, names))
+        # Only what is taken is cleaned: the other columns may hold anything.
+        taken = _take({str(k): v for k, v in data.items()}, names)
+        return _checked({k: clean_column(v, k) for k, v in taken.items()})
     frame = _as_frame(data)
     if frame is not None:
-        return _checked(_take(_frame_columns(frame), names))
+        return _checked(_frame_columns(frame, names))
     return _checked(_array_columns(data, names, prefix))
 
 
-def _frame_columns(frame: Any) -> dict[str, Column]:
+def _frame_columns(frame: Any, names: Sequence[str] | None) -> dict[str, Column]:
     _check_names(frame.columns)
+    # A name need not be text in pandas, so frame[name] could mean a row.
+    taken = _take({str(name): name for name in frame.columns}, names)
     return {
-        # A name need not be text in pandas, so frame[name] could mean a row.
-        str(name): clean_column(_series_array(frame.get_column(name)), str(name))
-        for name in frame.columns
+        name: clean_column(_series_array(frame.get_column(key)), name)
+        for name, key in taken.items()
     }
 
 
@@ -258,7 +260,7 @@ def _listed_names(names: Sequence[object]) -> list[str]:
     return listed
 
 
-def _take(columns: dict[str, Column], names: Sequence[str] | None) -> dict[str, Column]:
+def _take(columns: dict[str, Any], names: Sequence[str] | None) -> dict[str, Any]:
     if names is None:
         return columns
     wanted = _listed_names(names)

@@ -1,22 +1,23 @@
-"""GreedyTree: the best split by an impurity that counts pairs, again and again.
+"""Greedy trees: the best split by a criterion, again and again.
 
-One grower with one criterion; both are compiled. The method knows tables; it must not
-know how a split is searched.
+One compiled grower; the methods of this file only choose the criterion and what a case
+counts for. They know tables; they must not know how a split is searched.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from askless._core._criteria import MinimaxPairs
+from askless._core._criteria import Criterion, MassRemoved, Pairs
 from askless._core._grow import grow_greedy
 from askless.exceptions import InvalidOptionError, NoPolicyError
 from askless.policy import Tree
+from askless.solve._impurities import make_criterion
 from askless.solve._task import Task
 
-__all__ = ["grow_greedy_tree"]
+__all__ = ["grow_by_criterion", "grow_ec2_tree", "grow_gbs_tree", "grow_greedy_tree"]
 
 # A tree over unknown outcomes can grow without end in practice; this ends it.
 MAX_NODES = 2_000_000
@@ -25,23 +26,30 @@ MAX_NODES = 2_000_000
 def grow_greedy_tree(
     task: Task,
     *,
-    max_depth: int | None = None,
+    impurity: str = "pairs",
+    split: str = "minimax",
+    power: int = 2,
+    alpha: float = 0.0,
+    terms: Any = (),
     delta: float = 0.0,
+    max_depth: int | None = None,
     weights: Literal["count", "prior"] = "count",
     free_reuse: bool = False,
     use_crossing: bool = True,
     use_bounds: bool = True,
 ) -> Tree:
-    """Grow a tree greedily on a table.
+    """GreedyTree: buy the test that takes most off an impurity for its price.
 
     Parameters
     ----------
     task : Task
         What to solve.
+    impurity, split, power, alpha, terms
+        What is measured; see :func:`askless.solve._impurities.make_criterion`.
+    delta : float, default=0.0
+        Stop at a set of cases of at most this impurity.
     max_depth : int, optional
         Ask at most so many tests on any path.
-    delta : float, default=0.0
-        Stop at a set of cases with at most so many pairs of different class.
     weights : {"count", "prior"}, default="count"
         Whether every case counts once, as in the paper, or by its weight.
     free_reuse : bool, default=False
@@ -50,7 +58,6 @@ def grow_greedy_tree(
     use_crossing, use_bounds : bool, default=True
         Switches of the split search; they change time, never the answer.
     """
-    table = task.table
     if max_depth is not None and max_depth < 0:
         raise InvalidOptionError(
             f"max_depth must be >= 0, or None for no limit. Got {max_depth}. A tree of "
@@ -64,6 +71,48 @@ def grow_greedy_tree(
         raise InvalidOptionError(
             f"weights must be 'count' or 'prior'. Got {weights!r}. Choose one of them."
         )
+    criterion = make_criterion(
+        task.labels, impurity=impurity, split=split, power=power, alpha=alpha, terms=terms
+    )
+    return grow_by_criterion(
+        task,
+        criterion,
+        by_prior=weights == "prior",
+        delta=float(delta),
+        max_depth=max_depth,
+        free_reuse=free_reuse,
+        use_crossing=use_crossing,
+        use_bounds=use_bounds,
+    )
+
+
+def grow_gbs_tree(task: Task) -> Tree:
+    """Generalised binary search: buy the test that rules out most weight for its price."""
+    return grow_by_criterion(task, MassRemoved(), by_prior=True)
+
+
+def grow_ec2_tree(task: Task) -> Tree:
+    """EC2: buy the test that cuts most pairs of different class, by weight, for its price.
+
+    Edges join cases of different class and weigh the product of their weights, so what
+    is cut is the fall of the weighted pairs, on average over the outcomes.
+    """
+    return grow_by_criterion(task, Pairs(is_expected=True), by_prior=True)
+
+
+def grow_by_criterion(
+    task: Task,
+    criterion: Criterion,
+    *,
+    by_prior: bool = False,
+    delta: float = 0.0,
+    max_depth: int | None = None,
+    free_reuse: bool = False,
+    use_crossing: bool = True,
+    use_bounds: bool = True,
+) -> Tree:
+    """Grow a tree on a table by any criterion; see :func:`grow_greedy_tree`."""
+    table = task.table
     order = np.argsort(task.label_ids, kind="stable")
     chances = np.concatenate(table.chances) if table.has_unknown else None
     starts = np.cumsum([0] + [len(c) for c in table.chances]).astype(np.int64)
@@ -72,16 +121,16 @@ def grow_greedy_tree(
         arrays = grow_greedy(
             np.ascontiguousarray(table.codes[:, order]),
             np.bincount(task.label_ids, minlength=len(task.labels)).astype(np.int64),
-            MinimaxPairs(),
+            criterion,
             table.prices.engine,
             np.array([test.n_levels for test in table.tests], dtype=np.int32),
             table.is_ordered.astype(np.uint8),
-            weights=prior.copy() if weights == "prior" else None,
+            weights=prior.copy() if by_prior else None,
             mass=prior,
             chances=chances,
             chance_start=starts if chances is not None else None,
             max_depth=2**31 if max_depth is None else int(max_depth),
-            max_impurity=float(delta),
+            max_impurity=delta,
             min_weight=0.0,
             max_nodes=MAX_NODES,
             free_reuse=free_reuse,

@@ -1,0 +1,178 @@
+"""The second part of the tour: learning from examples what to buy for a patient.
+
+It must not know the numbers that it prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import click
+from rich.text import Text
+
+from askless.cli._output import (
+    bar,
+    flowchart,
+    print_flowchart,
+    print_heading,
+    print_paragraph,
+    print_table,
+    working,
+)
+from askless.datasets import Examples, make_clinic
+from askless.evaluate import Evaluation, evaluate
+from askless.policy import Tree
+from askless.problem import Costs
+
+__all__ = ["Candidate", "compare_trees", "learn_trees", "tour_clinic"]
+
+# A third to learn from, a third to choose by, a third to judge by.
+N_PATIENTS = 6000
+SURCHARGES = (0.0, 10.0, 100.0)
+BAR_WIDTH = 16
+# What a tree is made of, apart from names and prices.
+TREE_ARRAYS = (
+    "test",
+    "cut",
+    "branch_start",
+    "branch_code",
+    "branch_child",
+    "default_branch",
+    "weight_start",
+    "weight_class",
+    "weight",
+)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A tree, how it was learned, and what it comes to on patients of its own."""
+
+    name: str
+    tree: Tree
+    choosing: Evaluation
+    judging: Evaluation
+
+
+def tour_clinic() -> None:
+    """Learn trees that know the prices and one that does not, and compare them."""
+    with working("Learning"):
+        clinic = make_clinic(N_PATIENTS, random_state=0)
+        candidates = compare_trees(clinic)
+    best = min(candidates, key=lambda candidate: candidate.choosing.total_cost)
+    every = best.tree.prices.cost_of_all()
+    print_heading("2. Learning from examples")
+    print_paragraph(
+        f"Invented patients, {len(clinic.classes)} illnesses, {len(clinic.columns)} "
+        f"tests: cheap questions, blood tests that share the needle, an image. All of "
+        f"them cost {every:g} a patient. A tree learns from {N_PATIENTS // 3:,} patients "
+        "which to buy; a number added to every price makes it spend more to be right. "
+        f"Below, the mean over {N_PATIENTS // 3:,} others."
+    )
+    click.echo()
+    _print_candidates(candidates, best, every)
+    saved = 1 - best.judging.expected_cost / every
+    print_paragraph(
+        f"* The cheapest in all on a third {N_PATIENTS // 3:,} patients: it leaves "
+        f"{saved:.0%} of the cost of all tests unspent. It begins so:"
+    )
+    click.echo()
+    print_flowchart(flowchart(best.tree, max_depth=1))
+
+
+def _print_candidates(
+    candidates: list[Candidate], best: Candidate, every: float
+) -> None:
+    blind = candidates[-1].judging
+    rows = [
+        (c.name, c.judging.expected_cost, c.judging, c is best) for c in candidates
+    ]
+    rows.append(("every test bought", every, blind, False))
+    dearest = max(spent + (result.mistake_cost or 0.0) for _, spent, result, _ in rows)
+    print_table(
+        ["tree learned with", "tests", "mistakes", "together", "wrong", ""],
+        [
+            _row(name, spent, result, is_best, dearest)
+            for name, spent, result, is_best in rows
+        ],
+        numbers=["tests", "mistakes", "together", "wrong"],
+    )
+
+
+def _row(
+    name: str, spent: float, result: Evaluation, is_best: bool, dearest: float
+) -> list[str | Text]:
+    mistakes = result.mistake_cost or 0.0
+    style = "bold green" if is_best else ""
+    cells = [
+        f"{name} *" if is_best else name,
+        f"{spent:.1f}",
+        f"{mistakes:.1f}",
+        f"{spent + mistakes:.1f}",
+        f"{result.error:.1%}",
+    ]
+    length = (spent + mistakes) / dearest
+    colour = "green" if is_best else "yellow"
+    return [
+        *(Text(cell, style=style) for cell in cells),
+        Text(bar(length, BAR_WIDTH), style=colour),
+    ]
+
+
+def compare_trees(clinic: Examples) -> list[Candidate]:
+    """Learn on the first third, and evaluate on the second and on the last one."""
+    third = clinic.n_cases // 3
+    parts = [slice(third), slice(third, 2 * third), slice(2 * third, None)]
+    return [
+        Candidate(name, tree, *(_judge(tree, clinic, part) for part in parts[1:]))
+        for name, tree in learn_trees(clinic, parts[0])
+    ]
+
+
+def _judge(tree: Tree, clinic: Examples, part: slice) -> Evaluation:
+    rows = {name: column[part] for name, column in clinic.columns.items()}
+    return evaluate(tree, rows, clinic.y[part])
+
+
+def learn_trees(clinic: Examples, part: slice) -> Iterator[tuple[str, Tree]]:
+    """Yield trees with their names, from one that buys nothing to one without prices.
+
+    All of them carry the true names and prices of the tests.
+    """
+    # Imported here, so that other commands need not wait for scikit-learn.
+    from askless.learn import GreedyTreeClassifier
+
+    def learn(costs: Costs, **options: Any) -> Tree:
+        model = GreedyTreeClassifier(costs, **options)
+        return _name_tests(model.fit(clinic.X[part], clinic.y[part]).policy_, clinic)
+
+    plain = Costs([1.0] * len(clinic.columns), mistakes=clinic.costs.mistakes)
+    yield "no test at all", learn(plain, max_depth=0)
+    for extra in SURCHARGES:
+        name = f"prices + {extra:g}" if extra else "prices as they are"
+        yield name, learn(_raise_prices(clinic, extra))
+    yield "no prices", learn(plain)
+
+
+def _raise_prices(clinic: Examples, extra: float) -> Costs:
+    """Return the costs by position, the same amount added to every price."""
+    costs = clinic.costs
+    position = {name: i for i, name in enumerate(clinic.test_names)}
+    return Costs(
+        [costs.costs[name] + extra for name in clinic.test_names],
+        groups={g: [position[str(t)] for t in ts] for g, ts in costs.groups.items()},
+        discounted={position[str(t)]: p + extra for t, p in costs.discounted.items()},
+        delayed=[position[str(t)] for t in costs.delayed],
+        mistakes=costs.mistakes,
+    )
+
+
+def _name_tests(tree: Tree, clinic: Examples) -> Tree:
+    """Return a tree learned on columns without names with its true names and prices."""
+    named = zip(tree.tests, clinic.test_names, strict=True)
+    tests = tuple(replace(test, name=name) for test, name in named)
+    arrays = {name: getattr(tree, name) for name in TREE_ARRAYS}
+    prices = clinic.costs.price_list(tests)
+    return Tree.from_arrays(arrays, tests, tree.classes, prices, tree.mistakes)

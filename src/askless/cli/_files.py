@@ -1,0 +1,112 @@
+"""Write files whole or not at all, and never over something else.
+
+This module must not know what the files are for.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from askless.exceptions import DataFileError
+
+__all__ = ["check_policy_path", "free_policy_path", "is_policy_file", "write_whole"]
+
+# The beginning of every policy file, without blanks.
+POLICY_MARK = b'{"format":"askless-policy"'
+
+
+def is_policy_file(path: Path) -> bool:
+    """Return whether a file looks like a policy, by its first bytes.
+
+    Examples
+    --------
+    >>> path = Path(tempfile.mkdtemp(), "x.json")
+    >>> _ = path.write_text('{"format": "askless-policy", ...}')
+    >>> is_policy_file(path)
+    True
+    """
+    try:
+        with path.open("rb") as file:
+            start = file.read(200)
+    except OSError:
+        return False
+    return b"".join(start.split()).startswith(POLICY_MARK)
+
+
+def check_policy_path(path: Path) -> None:
+    """Refuse to write a policy over a file that is something else.
+
+    Raises
+    ------
+    DataFileError
+        If the path is a folder or a file that is no policy.
+    """
+    if path.exists() and not is_policy_file(path):
+        what = "a folder" if path.is_dir() else "a file that is no policy"
+        raise DataFileError(
+            "A policy must be written to a new file, or over another policy. Got "
+            f"{path}, which is {what}. Choose another name, or remove it first."
+        )
+
+
+def free_policy_path(folder: Path, stem: str) -> Path:
+    """Return a path in a folder that is free, or taken by a policy.
+
+    Examples
+    --------
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "car.json").write_text("{}")
+    >>> free_policy_path(folder, "car").name
+    'car-2.json'
+    """
+    path, number = folder / f"{stem}.json", 1
+    while path.exists() and not is_policy_file(path):
+        number += 1
+        path = folder / f"{stem}-{number}.json"
+    return path
+
+
+def write_whole(contents: Mapping[Path, str]) -> None:
+    """Write texts to files: each of them whole, or none at all.
+
+    Raises
+    ------
+    DataFileError
+        If a file cannot be written.
+
+    Examples
+    --------
+    >>> path = Path(tempfile.mkdtemp(), "lamp.csv")
+    >>> write_whole({path: "lamp,cause"})
+    >>> path.read_text()
+    'lamp,cause'
+    """
+    drafts: dict[Path, str] = {}
+    path = Path()
+    try:
+        for path, text in contents.items():
+            handle, drafts[path] = tempfile.mkstemp(
+                dir=path.parent, prefix=f".{path.name}."
+            )
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+            os.chmod(drafts[path], 0o666 & ~_umask())
+        for path in contents:
+            os.replace(drafts.pop(path), path)
+    except OSError as error:
+        raise DataFileError(
+            f"The folder of a file must be there and writable. Got: {error.strerror} "
+            f"for {path}. Choose another path."
+        ) from error
+    finally:
+        for draft in drafts.values():
+            Path(draft).unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

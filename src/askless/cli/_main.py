@@ -1,0 +1,130 @@
+"""The group of commands, and what every command does when something goes wrong.
+
+Errors of the library become a message on stderr and exit code 1, wrong usage exit code
+2, Ctrl-C exit code 130; warnings become notes. This module must not know what a command
+does.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+import click
+
+from askless.cli._output import print_error, print_note
+from askless.cli.datasets import datasets_command
+from askless.cli.demo import demo_command
+from askless.cli.evaluate import evaluate_command
+from askless.cli.methods import methods_command
+from askless.cli.show import show_command
+from askless.cli.solve import solve_command
+from askless.exceptions import AsklessError, AsklessWarning, suggest_name
+
+__all__ = ["main"]
+
+# What a shell reports for a program that Ctrl-C ended.
+INTERRUPTED = 130
+
+
+class Failure(click.ClickException):
+    """An error of the library: its own words, no traceback."""
+
+    exit_code = 1
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the message on stderr."""
+        print_error(self.message)
+
+
+class Commands(click.Group):
+    """Commands in the order in which a newcomer needs them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names as they were added, not by the alphabet."""
+        return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which one may have been meant."""
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            known = self.list_commands(ctx)
+            hint = suggest_name(name, known) or f"The commands are {', '.join(known)}."
+            ctx.fail(f"There is no command {name!r}. {hint.strip()}")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; turn what goes wrong into a message and an exit code."""
+        try:
+            with _plain_streams(), _notes():
+                return super().invoke(ctx)
+        except AsklessError as error:
+            raise Failure(str(error)) from error
+        except KeyboardInterrupt:
+            print_error("Interrupted.", label=None)
+            ctx.exit(INTERRUPTED)
+        except BrokenPipeError:
+            # The reader of the pipe has seen enough: click ends quietly.
+            raise
+        except OSError as error:
+            raise Failure(
+                f"Files and pipes must be readable and writable. Got: {error}. Check "
+                "the path, its rights and the space left."
+            ) from error
+
+
+@contextmanager
+def _plain_streams() -> Iterator[None]:
+    """Let a name that stdout's encoding cannot carry become "?", not an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    yield
+
+
+@contextmanager
+def _notes() -> Iterator[None]:
+    """Print warnings of the library as notes on stderr."""
+
+    def print_warning(message: Warning | str, *_: object) -> None:
+        print_note(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", AsklessWarning)
+        usual = warnings.showwarning
+        warnings.showwarning = lambda message, category, *rest: (
+            print_warning(message)
+            if issubclass(category, AsklessWarning)
+            else usual(message, category, *rest)
+        )
+        yield
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="New here? Type: askless demo",
+)
+@click.version_option(package_name="askless", message="%(prog)s %(version)s")
+def main() -> None:
+    """Ask less, decide right.
+
+    Tells which test to buy next, when to stop, and what to decide, when every test has
+    a price.
+    """
+
+
+for _command in (
+    demo_command,
+    solve_command,
+    evaluate_command,
+    show_command,
+    methods_command,
+    datasets_command,
+):
+    main.add_command(_command)

@@ -1,0 +1,217 @@
+"""Print to people and to machines: numbers, facts, tables, flowcharts, JSON, notes.
+
+Colours, rules and spinners appear on a terminal only; in a pipe everything is plain
+text. This module must not know what a command has found out.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from askless.export import show
+from askless.policy import Policy
+
+__all__ = [
+    "bar",
+    "flowchart",
+    "format_number",
+    "format_share",
+    "open_console",
+    "print_error",
+    "print_facts",
+    "print_flowchart",
+    "print_heading",
+    "print_json",
+    "print_note",
+    "print_paragraph",
+    "print_table",
+    "working",
+]
+
+BOX_CHARACTERS = "├─└│█"
+# Wider terminals do not make prose easier to read.
+MOST_COLUMNS = 100
+
+
+def open_console(*, stderr: bool = False) -> Console:
+    """Return a console that prints names as they are, whatever signs they hold."""
+    console = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    console.width = min(console.width, MOST_COLUMNS)
+    return console
+
+
+def format_number(value: float | None) -> str:
+    """Return a cost for people: four digits, or all digits before the point.
+
+    Examples
+    --------
+    >>> format_number(8.8894), format_number(26.0), format_number(12345.67)
+    ('8.889', '26', '12,345.7')
+    """
+    if value is None or value != value:
+        return "-"
+    if value == round(value):
+        return f"{value:,.0f}"
+    return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def format_share(value: float | None) -> str:
+    """Return a share in percent.
+
+    Examples
+    --------
+    >>> format_share(0.12345), format_share(0.0)
+    ('12.3 %', '0 %')
+    """
+    if value is None or value != value:
+        return "-"
+    return f"{100 * value:.3g} %"
+
+
+def print_json(content: Mapping[str, Any]) -> None:
+    """Print one JSON object in ASCII, which every encoding carries."""
+    click.echo(json.dumps(content, indent=2, allow_nan=False))
+
+
+def print_note(text: str) -> None:
+    """Print a remark on stderr."""
+    _print_message(text, "Note: ", "yellow")
+
+
+def print_error(text: str, *, label: str | None = "Error: ") -> None:
+    """Print what went wrong on stderr."""
+    _print_message(text, label or "", "bold red")
+
+
+def _print_message(text: str, label: str, style: str) -> None:
+    console = open_console(stderr=True)
+    message = Text.assemble((label, style), text)
+    # In a pipe a message stays on one line, so that it can be searched for.
+    console.print(message, soft_wrap=not console.is_terminal)
+
+
+def print_paragraph(text: str, *, style: str = "") -> None:
+    """Print prose, wrapped to the width of a terminal."""
+    console = open_console()
+    console.print(Text(text, style=style), soft_wrap=not console.is_terminal)
+
+
+def print_heading(text: str) -> None:
+    """Print a heading with a line behind it, and an empty line around it."""
+    console = open_console()
+    if console.is_terminal:
+        title = Text(f"{text} ", style="bold cyan")
+        console.print()
+        console.print(Rule(title, align="left", style="cyan"))
+    else:
+        click.echo(f"\n{text}\n{'-' * len(text)}")
+    console.print()
+
+
+def print_facts(facts: Iterable[tuple[str, str]]) -> None:
+    """Print a name and a value a line, values under each other."""
+    pairs = list(facts)
+    width = max(len(name) for name, _ in pairs) + 2
+    console = open_console()
+    for name, value in pairs:
+        line = Text.assemble((name.ljust(width), "bold"), value)
+        console.print(line, soft_wrap=True)
+
+
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str | Text]],
+    *,
+    numbers: Iterable[str] = (),
+    indent: int = 0,
+) -> None:
+    """Print a table with a line for each row, numbers to the right of their column."""
+    console = open_console()
+    table = Table(
+        box=box.SIMPLE_HEAD if console.is_terminal else None,
+        pad_edge=False,
+        header_style="bold",
+    )
+    for name in columns:
+        is_number = name in numbers
+        table.add_column(
+            name,
+            justify="right" if is_number else "left",
+            no_wrap=is_number,
+            overflow="fold",
+        )
+    for row in rows:
+        table.add_row(*row)
+    if console.is_terminal:
+        console.print(Padding(table, (0, 0, 0, indent)))
+        return
+    with console.capture() as capture:
+        console.print(table)
+    for line in capture.get().splitlines():
+        click.echo(" " * indent + line.rstrip())
+
+
+def can_draw() -> bool:
+    """Return whether stdout's encoding carries the characters of a flowchart."""
+    try:
+        BOX_CHARACTERS.encode(getattr(sys.stdout, "encoding", None) or "ascii")
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def bar(share: float, width: int) -> str:
+    """Return a bar that fills a share of the width; whatever is not nothing shows.
+
+    Examples
+    --------
+    >>> len(bar(0.5, 20)), len(bar(0.001, 20)), len(bar(0.0, 20))
+    (10, 1, 0)
+    """
+    length = max(round(share * width), 1 if share > 0 else 0)
+    return ("█" if can_draw() else "#") * length
+
+
+def flowchart(
+    policy: Policy, *, max_depth: int | None = None, ascii: bool = False
+) -> str:
+    """Return the policy as text in characters that stdout can carry."""
+    ascii = ascii or not can_draw()
+    return show(policy, "text", max_depth=max_depth, ascii=ascii)
+
+
+def print_flowchart(text: str) -> None:
+    """Print the text of a policy; on a terminal, decisions stand out."""
+    console = open_console()
+    if not console.is_terminal:
+        click.echo(text)
+        return
+    for line in text.splitlines():
+        styled = Text(line)
+        styled.highlight_regex(r"\[[^\[\]]* %, spent [^\[\]]*\]", "dim")
+        styled.highlight_regex(r"=> .*$", "bold green")
+        styled.highlight_regex(r"^[\s│├└─|`-]*", "dim")
+        console.print(styled, soft_wrap=True)
+
+
+@contextmanager
+def working(text: str) -> Iterator[None]:
+    """Show on a terminal's stderr that something is going on."""
+    console = open_console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(text):
+        yield

@@ -1,0 +1,63 @@
+"""``askless demo``: a tour that solves, interviews and learns, in a few seconds.
+
+Every number is worked out as it is shown. The tour must not know how: it calls what a
+user would call.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+from rich.panel import Panel
+from rich.text import Text
+
+from askless.cli._demo_car import tour_car
+from askless.cli._demo_clinic import tour_clinic
+from askless.cli._output import open_console, print_heading
+
+__all__ = ["demo_command"]
+
+
+@click.command("demo")
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(),
+    help="Where to save the policy; the current folder by default.",
+)
+def demo_command(folder: Path) -> None:
+    """Take the tour: a car that does not start, and patients to learn from."""
+    _print_title()
+    folder.mkdir(parents=True, exist_ok=True)
+    saved = tour_car(folder)
+    tour_clinic()
+    _print_next(saved)
+
+
+def _print_title() -> None:
+    console = open_console()
+    name = Text("Askless: ask less, decide right.", style="bold")
+    what = Text("Which test to buy next, when to stop, and what to decide.")
+    if console.is_terminal:
+        console.print(Panel(Text("\n").join([name, what]), border_style="cyan"))
+    else:
+        click.echo(f"{name}\n{what}")
+
+
+def _print_next(saved: Path) -> None:
+    console = open_console()
+    print_heading("3. Your turn")
+    policy = shlex.quote(str(saved))
+    for command, what in (
+        (f"askless show {policy}", "the flowchart again, from its file"),
+        ("askless datasets car -o car.csv", "the table of the car and its costs"),
+        (
+            "askless solve car.csv --target repair --costs car.costs.toml",
+            "solve it yourself; then change a cost, or bring a table of your own",
+        ),
+        ("askless methods", "what else can be asked of solve"),
+    ):
+        console.print(Text(f"  {command}", style="bold green"), soft_wrap=True)
+        console.print(Text(f"      {what}", style="dim"), soft_wrap=True)

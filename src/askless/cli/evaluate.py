@@ -1,0 +1,154 @@
+"""``askless evaluate``: what a policy costs on rows of data, and how often it is wrong.
+
+It must not know how costs are charged: that is the library's.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import click
+
+from askless.cli._output import (
+    format_number,
+    format_share,
+    print_facts,
+    print_json,
+    print_note,
+    working,
+)
+from askless.cli._reading import edited_option, find_role, json_option, policy_argument
+from askless.evaluate import Evaluation, evaluate
+from askless.exceptions import InvalidTableError, suggest_name
+from askless.policy import Policy, load
+from askless.problem import Table, read_columns
+
+__all__ = ["evaluate_command"]
+
+Columns = dict[str, Any]
+
+
+@click.command("evaluate")
+@policy_argument
+@click.argument("data", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--target", metavar="COLUMN", help="The column of true classes.")
+@click.option("--prior", metavar="COLUMN", help="The column of weights of the rows.")
+@click.option(
+    "--missing",
+    type=click.Choice(["outcome", "unknown"]),
+    default="outcome",
+    show_default=True,
+    help="Whether an empty cell is an outcome of its own, or can be any outcome of the "
+    "test: then all of them are followed.",
+)
+@click.option("--unknown", metavar="TEXT", help="A text that is read as an empty cell.")
+@edited_option
+@json_option
+def evaluate_command(
+    policy: Path,
+    data: Path,
+    target: str | None,
+    prior: str | None,
+    missing: str,
+    unknown: str | None,
+    edited: bool,
+    as_json: bool,
+) -> None:
+    """Price the policy in the file POLICY on the rows of DATA (CSV or Parquet).
+
+    Without --target only the cost is known, not the error.
+    """
+    notes: list[str] = []
+    loaded = load(policy, edited=edited)
+    with working(f"Evaluating {policy} on {data}"):
+        columns = read_columns(data, unknown=unknown)
+        prior = find_role(
+            "prior", prior, columns, {target, *loaded.test_names}, notes
+        )
+        _check_columns(columns, target=target, prior=prior, path=data)
+        columns = {k: _blank(column, unknown) for k, column in columns.items()}
+        result = _price(loaded, columns, target, prior, missing, notes)
+    if as_json:
+        print_json({**_numbers(result), "notes": notes})
+        return
+    for note in notes:
+        print_note(note)
+    _print_result(policy, result, is_priced=loaded.mistakes is not None)
+
+
+def _check_columns(columns: Columns, *, path: Path, **roles: str | None) -> None:
+    for role, name in roles.items():
+        if name is not None and name not in columns:
+            raise InvalidTableError(
+                f"The {role} must be a column of the data. Got {name!r}, which is not "
+                f"in {path}. {suggest_name(name, columns)}Name a column of the file."
+            )
+
+
+def _blank(column: Any, unknown: str | None) -> Any:
+    if unknown is None or column.dtype != object:
+        return column
+    return [None if value == unknown else value for value in column.tolist()]
+
+
+def _price(
+    policy: Policy,
+    columns: Columns,
+    target: str | None,
+    prior: str | None,
+    missing: str,
+    notes: list[str],
+) -> Evaluation:
+    weights = None if prior is None else columns[prior]
+    rows = {k: v for k, v in columns.items() if k not in (target, prior)}
+    if missing == "unknown":
+        if target is None:
+            raise click.UsageError("--missing unknown needs --target.")
+        asked = {name: rows[name] for name in policy.test_names if name in rows}
+        return evaluate(policy, Table(asked, columns[target], prior=weights))
+    n_empty = sum(_count_empty(rows[name]) for name in policy.test_names if name in rows)
+    if n_empty:
+        notes.append(
+            f"{n_empty} empty cells were taken for missing outcomes. With --missing "
+            "unknown, every outcome that they may be is followed."
+        )
+    truth = None if target is None else columns[target]
+    return evaluate(policy, rows, truth, sample_weight=weights)
+
+
+def _count_empty(column: Any) -> int:
+    values = column if isinstance(column, list) else column.tolist()
+    return sum(value is None or value != value for value in values)
+
+
+def _numbers(result: Evaluation) -> dict[str, Any]:
+    """Return the summary with null where nothing is known: JSON has no NaN."""
+    numbers = result.to_dict()
+    return numbers | {k: None for k, v in numbers.items() if _is_nan(v)}
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _print_result(path: Path, result: Evaluation, *, is_priced: bool) -> None:
+    numbers = _numbers(result)
+    click.echo(f"{path} on {result.n_cases:,} rows\n")
+    facts = [
+        ("expected cost", format_number(result.expected_cost)),
+        ("worst cost", format_number(result.worst_cost)),
+    ]
+    facts += [
+        (f"  {100 * float(share):g} % within", format_number(cost))
+        for share, cost in numbers["quantiles"].items()
+    ]
+    if numbers["error"] is None:
+        facts.append(("error", "unknown without --target"))
+    else:
+        facts.append(("error", format_share(result.error)))
+        if is_priced:
+            facts.append(("mistake cost", format_number(result.mistake_cost)))
+            facts.append(("total cost", format_number(result.total_cost)))
+    print_facts(facts)
