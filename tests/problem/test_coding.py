@@ -129,11 +129,12 @@ def test_a_cut_that_single_precision_cannot_make_moves_to_the_nearest_that_it_ca
 
 
 def test_seconds_keep_their_levels_though_single_precision_is_coarse(rng):
-    seconds = 1.7e9 + rng.permutation(86_400).astype(np.float64)
+    a_month = 30 * 86_400
+    seconds = 1.7e9 + rng.choice(a_month, 20_000, replace=False).astype(np.float64)
     test = quantile_test("t", seconds, 64)
     assert test.n_levels == 64
     rows = np.bincount(test.encode(seconds))
-    assert rows.max() <= 86_400 // 64 + 256
+    assert rows.max() <= 1.5 * 20_000 / 64
 
 
 def test_ten_levels_of_round_numbers_are_those_of_the_rule():

@@ -107,11 +107,15 @@ def encode_matrix(
 def encode_objects(
     values,                      # IN   (n,) Python objects
     dict lookup not None,        # IN   codes by value
-    intp_t missing,              # IN   not code_t: one byte would be chosen for a small
-    intp_t unseen,               #      number, whatever `codes` holds
+    intp_t missing,              # IN   the code of None and NaN
+    intp_t unseen,               # IN   the code of what is not in the look-up table
     code_t[::1] codes not None,  # OUT  (n,)
 ):
-    """Code a column of categories by looking each value up; ``None`` is missing."""
+    """Code a column of categories by looking each value up.
+
+    The two codes are not of the type code_t: Cython would choose it by the first one,
+    one byte for a small number, whatever ``codes`` holds.
+    """
     cdef:
         intp_t i = 0
         object value, code

@@ -23,6 +23,7 @@ def grow_greedy(
     min_weight: float,
     max_nodes: int,
     free_reuse: bool,
+    budget: float = ...,
     use_crossing: bool = True,
     use_bounds: bool = True,
 ) -> TreeArrays: ...

@@ -5,8 +5,9 @@ the criterion's business, and what a test costs, the prices'. It must not know w
 the rows are cases of a known table or examples to learn from.
 """
 
+from libc.math cimport INFINITY
 from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -27,6 +28,7 @@ cdef struct Pending:
     intp_t parent
     intp_t parent_branch
     intp_t depth
+    float64_t spent  # on the way to the node; kept only where there is a budget
     intp_t n_active  # the node's tests are the first n_active of the shared list
 
 
@@ -40,6 +42,7 @@ cdef class GreedyGrower:
     cdef intp_t max_nodes
     cdef float64_t max_impurity
     cdef float64_t min_weight
+    cdef float64_t budget  # INFINITY: none
     cdef bint free_reuse
 
     cdef Pending* stack
@@ -62,7 +65,8 @@ cdef class GreedyGrower:
         free(self.stack)
 
     cdef int push(
-        self, Rows* rows, intp_t parent, intp_t branch, intp_t depth, intp_t n_active
+        self, Rows* rows, intp_t parent, intp_t branch, intp_t depth, float64_t spent,
+        intp_t n_active,
     ) except -1 nogil:
         cdef Pending* larger
         if self.n_pending == self.room:
@@ -76,6 +80,7 @@ cdef class GreedyGrower:
         self.stack[self.n_pending].parent = parent
         self.stack[self.n_pending].parent_branch = branch
         self.stack[self.n_pending].depth = depth
+        self.stack[self.n_pending].spent = spent
         self.stack[self.n_pending].n_active = n_active
         self.n_pending += 1
         return 0
@@ -114,6 +119,8 @@ cdef class GreedyGrower:
         ):
             return 0
         self.retrace(node)
+        if self.budget < INFINITY:
+            self.search.room = self.budget - item.spent
         split = self.search.find_best(
             rows, &self.active[0], &item.n_active, &self.paid[0], &self.is_open[0]
         )
@@ -149,6 +156,8 @@ cdef class GreedyGrower:
         while up >= 0:
             self.prices.charge(self.tree.test[up], -1, &self.paid[0], &self.is_open[0])
             up = self.tree.parent[up]
+        if self.budget < INFINITY:
+            memcpy(&self.search.bought[0], &self.paid[0], self.prices.n_tests)
         if not self.free_reuse:
             memset(&self.paid[0], 0, self.prices.n_tests)
 
@@ -319,9 +328,18 @@ cdef class GreedyGrower:
         self, Pending* item, intp_t node, Rows* children, intp_t n_children
     ) except -1 nogil:
         """Make the children pending, the last one first, so that the first is next."""
-        cdef intp_t j
+        cdef:
+            intp_t j, test = self.tree.test[node], code = -1
+            const int32_t* codes = self.tree.branch_code + self.tree.branch_start[node]
+            float64_t spent = 0.0
         for j in range(n_children - 1, -1, -1):
-            self.push(&children[j], node, j, item.depth + 1, item.n_active)
+            if self.budget < INFINITY:
+                if self.tree.cut[node] < 0:
+                    code = codes[j]
+                spent = item.spent + self.prices.price(
+                    test, code, &self.search.bought[0], &self.is_open[0]
+                )
+            self.push(&children[j], node, j, item.depth + 1, spent, item.n_active)
         return 0
 
 
@@ -342,6 +360,7 @@ def grow_greedy(
     float64_t min_weight,
     intp_t max_nodes,
     bint free_reuse,
+    float64_t budget=INFINITY,
     bint use_crossing=True,
     bint use_bounds=True,
 ):
@@ -350,8 +369,11 @@ def grow_greedy(
     ``codes`` holds a column for each test, as unsigned bytes or two-byte words, with
     rows sorted by class; it is rearranged while the tree grows, and so are ``weights``
     and ``mass``. ``free_reuse`` scores a test that was bought on the way down as free;
-    otherwise it is scored at its price again, though a case never pays twice. Peak memory beyond these is one column and the tree itself, unless
-    outcomes are unknown (``chances`` given): then each child gets its own copy.
+    otherwise it is scored at its price again, though a case never pays twice. A node
+    leaves out the tests whose dearest outcome would take a case beyond the ``budget``,
+    as if no test were delayed. Peak memory beyond these is one column and the tree
+    itself, unless outcomes are unknown (``chances`` given): then each child gets its
+    own copy.
     """
     cdef:
         bint is_wide = codes.dtype == np.uint16
@@ -382,6 +404,7 @@ def grow_greedy(
     grower.max_nodes = max_nodes
     grower.max_impurity = max_impurity
     grower.min_weight = min_weight
+    grower.budget = budget
     grower.free_reuse = free_reuse
     grower.active = np.arange(n_tests, dtype=np.int32)
     grower.paid = np.zeros(n_tests + 1, dtype=np.uint8)
@@ -424,7 +447,7 @@ def grow_greedy(
             rows.classes[rows.n_classes] = <int32_t> k
             rows.class_rows[rows.n_classes] = class_rows[k]
             rows.n_classes += 1
-    grower.push(&rows, -1, -1, 0, n_tests)
+    grower.push(&rows, -1, -1, 0, 0.0, n_tests)
     with nogil:
         grower.grow()
     return grower.tree.to_arrays()

@@ -1,4 +1,4 @@
-"""Contract of the cost engine: the one place that says what a test charges in context."""
+"""Contract of the cost engine: the one place that says what a test charges."""
 
 from askless._core._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint8_t,

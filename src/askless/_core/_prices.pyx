@@ -190,14 +190,15 @@ def price_nodes(
     Prices prices not None,
     const int32_t[::1] test not None,         # IN   (n_nodes,) -1 for a leaf
     const int32_t[::1] parent not None,       # IN   (n_nodes,) -1 for the root
-    const int32_t[::1] parent_code not None,  # IN   (n_nodes,) outcome leading here, or -1
+    const int32_t[::1] parent_code not None,  # IN   (n_nodes,) outcome that leads here
     const int32_t[::1] subtree_end not None,  # IN   (n_nodes,) nodes are in preorder
 ):
     """Return what a case has spent on reaching each node of a tree.
 
     Nodes are in preorder, so the subtree of a node is the range of nodes
     ``[node, subtree_end[node][`` and parents come before children. O(n_nodes): a node
-    below a delayed test is already paid for and never orders a subtree again.
+    below a delayed test is already paid for and never orders a subtree again. A
+    ``parent_code`` of -1 stands for a branch of several outcomes.
 
     Returns
     -------

@@ -25,6 +25,11 @@ cdef class SplitSearch:
     cdef const float64_t[::1] chances     # of each level of each test when unknown
     cdef const int64_t[::1] chance_start  # (n_tests + 1,)
 
+    # What is left of a budget at the node, INFINITY for no budget. Set by the caller
+    # before each search, with the tests that a case has bought on its way.
+    cdef float64_t room
+    cdef uint8_t[::1] bought       # (n_tests,)
+
     # Scratch, written by every call.
     cdef float64_t[::1] totals     # (n_classes,) weight of each class in the node
     cdef float64_t[::1] left
@@ -41,11 +46,17 @@ cdef class SplitSearch:
     # Weigh the node's classes and return its impurity.
     cdef float64_t weigh(self, Rows* rows) noexcept nogil
 
-    # The best test among active[:n_active]; tests that can split neither this node nor
-    # any below it are moved out of the list and n_active is lowered.
+    # The best test among active[:n_active] whose dearest outcome fits into the room;
+    # tests that can split neither this node nor any below it are moved out of the list
+    # and n_active is lowered.
     cdef Split find_best(
         self, Rows* rows, int32_t* active, intp_t* n_active,
         const uint8_t* paid, const uint8_t* is_open,
+    ) noexcept nogil
+
+    # Whether every outcome that the node may show charges no more than the room.
+    cdef bint is_affordable(
+        self, Rows* rows, intp_t test, const uint8_t* is_open
     ) noexcept nogil
 
     # The codes that children of a split by outcome stand for, ascending, in codes_met.

@@ -381,6 +381,8 @@ cdef class SplitSearch:
         self.is_wide = is_wide
         self.use_crossing = use_crossing
         self.use_bounds = use_bounds
+        self.room = INFINITY
+        self.bought = np.zeros(prices.n_tests + 1, dtype=np.uint8)
         self.totals = np.zeros(n_classes)
         self.left = np.zeros(n_classes)
         self.right = np.zeros(n_classes)
@@ -424,6 +426,9 @@ cdef class SplitSearch:
         best.score = Score(INFINITY, 0.0)
         while i < n_active[0]:
             test = active[i]
+            if self.room < INFINITY and not self.is_affordable(rows, test, is_open):
+                i += 1
+                continue
             if self.use_bounds and best.score.ratio < INFINITY:
                 price = self.prices.price(test, -1, paid, is_open)
                 if not self.prices.has_outcome_prices and self.criterion.least_ratio(
@@ -468,6 +473,20 @@ cdef class SplitSearch:
                     (<const uint8_t*> rows.block.codes) + offset, rows.n_rows, best.cut
                 )
         return best
+
+    cdef bint is_affordable(
+        self, Rows* rows, intp_t test, const uint8_t* is_open
+    ) noexcept nogil:
+        cdef:
+            const uint8_t* bought = &self.bought[0]
+            intp_t i, n
+        if self.is_ordered[test] or not self.prices.has_outcome_prices:
+            return self.prices.price(test, -1, bought, is_open) <= self.room
+        n = self.list_outcomes(rows, test)
+        for i in range(n):
+            if self.prices.price(test, self.codes_met[i], bought, is_open) > self.room:
+                return False
+        return True
 
     cdef intp_t list_outcomes(self, Rows* rows, intp_t test) noexcept nogil:
         cdef:

@@ -1,8 +1,8 @@
 # The number types of the compiled core, named once.
 #
-# A column of a table is stored as small integer codes, laid out for a test of L levels as
+# A column of a table is stored as small integer codes, laid out for a test of L levels:
 #
-#     0 .. L-1    the levels: a category each, or the bins of a number in ascending order
+#     0 .. L-1    the levels: a category each, or bins of a number in ascending order
 #     L           missing: no outcome was recorded, which is an outcome of its own
 #     L + 1       unknown: any level may be seen (in a table), or a category never seen
 #                 before (when new rows are coded)

@@ -29,7 +29,8 @@ def costs_to_toml(costs: Costs, tests: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> print(costs_to_toml(Costs([1, 2.5], groups={"bonnet": [0, 1]}), ["fuses", "oil"]))
+    >>> costs = Costs([1, 2.5], groups={"bonnet": [0, 1]})
+    >>> print(costs_to_toml(costs, ["fuses", "oil"]))
     [costs]
     fuses = 1
     oil = 2.5

@@ -16,7 +16,7 @@ from askless.cli._output import (
     bar,
     flowchart,
     format_number,
-    open_console,
+    format_share,
     print_flowchart,
     print_heading,
     print_paragraph,
@@ -54,7 +54,7 @@ def tour_car(folder: Path) -> Path:
     print_flowchart(flowchart(solution.policy))
     click.echo()
     _print_comparison(table, solution, result)
-    print_paragraph(f"The flowchart is saved in {path}")
+    print_paragraph(f"The flowchart is saved in {path}, a file to read, run and check.")
     _print_interview(solution.policy, table, result)
     return path
 
@@ -76,11 +76,14 @@ def _print_comparison(table: Table, solution: Solution, result: Evaluation) -> N
         numbers=["expected", "worst"],
         indent=2,
     )
+    click.echo()
+    wrong = format_share(result.error) if result.error else "none"
     print_paragraph(
-        f"It is wrong for {result.error:.0%} of the cars. Proved as well: no flowchart "
-        f"that is never wrong takes less than {format_number(solution.lower_bound)} "
-        "minutes on average."
+        f"It is wrong for {wrong} of the cars. And it is proved that no flowchart that "
+        "is never wrong takes less than "
+        f"{format_number(solution.lower_bound)} minutes on average."
     )
+    click.echo()
 
 
 def _bar(share: float, mean: float, result: Evaluation) -> Text:
@@ -103,27 +106,28 @@ def pick_case(table: Table, result: Evaluation) -> int:
 def _print_interview(policy: Policy, table: Table, result: Evaluation) -> None:
     case = pick_case(table, result)
     shown = {name: column[case] for name, column in table.rows().items()}
-    console = open_console()
     click.echo()
-    print_paragraph(f"One car ({table.cases[case]}), asked check by check:")
+    print_paragraph(f"One car, check by check. Its secret: {table.cases[case]}.")
     click.echo()
     session = policy.start()
+    rows = []
     while session.test is not None:
-        _print_step(session, shown[session.test])
-    console.print(Text(f"  => {session.decision}", style="bold green"))
-    console.print(Text(f"     {session.why()}", style="dim"), soft_wrap=True)
-
-
-def _print_step(session: Session, outcome: object) -> None:
-    """Answer the next test, and print it with its price and what it was for."""
-    console = open_console()
-    test, why = session.test, session.why()
-    session.answer(outcome)
-    paid = session.log[-1]["paid"]
-    line = Text.assemble(
-        f"  {len(session.log)}. {test}? ",
-        (f"{outcome}", "bold"),
-        f"   paid {paid:g}, spent {session.spent:g}",
+        rows.append(_ask(session, shown[session.test]))
+    print_table(
+        ["check", "price", "why: what is possible", "shows", "spent"],
+        rows,
+        numbers=["price", "spent"],
+        indent=2,
     )
-    console.print(line, soft_wrap=True)
-    console.print(Text(f"     {why}", style="dim"), soft_wrap=True)
+    click.echo()
+    print_paragraph(session.why(), style="bold green", indent=2)
+
+
+def _ask(session: Session, outcome: object) -> list[str]:
+    """Answer the next test; return it with its price and what it was for."""
+    test, price = session.test or "", session.price
+    shares = {k: share for k, share in session.probabilities.items() if share > 0}
+    likeliest = max(shares, key=lambda label: shares[label])
+    why = f"{len(shares)} repairs, {likeliest} ({format_share(shares[likeliest])})"
+    session.answer(outcome)
+    return [test, f"{price:g}", why, str(outcome), f"{session.spent:g}"]

@@ -15,6 +15,7 @@ from rich.text import Text
 from askless.cli._output import (
     bar,
     flowchart,
+    format_share,
     print_flowchart,
     print_heading,
     print_paragraph,
@@ -31,7 +32,7 @@ __all__ = ["Candidate", "compare_trees", "learn_trees", "tour_clinic"]
 # A third to learn from, a third to choose by, a third to judge by.
 N_PATIENTS = 6000
 SURCHARGES = (0.0, 10.0, 100.0)
-BAR_WIDTH = 16
+BAR_WIDTH = 17
 # What a tree is made of, apart from names and prices.
 TREE_ARRAYS = (
     "test",
@@ -63,20 +64,22 @@ def tour_clinic() -> None:
         candidates = compare_trees(clinic)
     best = min(candidates, key=lambda candidate: candidate.choosing.total_cost)
     every = best.tree.prices.cost_of_all()
+    n = N_PATIENTS // 3
     print_heading("2. Learning from examples")
     print_paragraph(
         f"Invented patients, {len(clinic.classes)} illnesses, {len(clinic.columns)} "
-        f"tests: cheap questions, blood tests that share the needle, an image. All of "
-        f"them cost {every:g} a patient. A tree learns from {N_PATIENTS // 3:,} patients "
-        "which to buy; a number added to every price makes it spend more to be right. "
-        f"Below, the mean over {N_PATIENTS // 3:,} others."
+        "tests: cheap questions, blood tests that share the needle, an image. All of "
+        f"them together cost {every:g}. A tree learns from {n:,} patients which to "
+        "buy; adding a number to every price makes it spend more to be right. Below, "
+        f"the mean costs over {n:,} other patients."
     )
     click.echo()
     _print_candidates(candidates, best, every)
+    click.echo()
     saved = 1 - best.judging.expected_cost / every
     print_paragraph(
-        f"* The cheapest in all on a third {N_PATIENTS // 3:,} patients: it leaves "
-        f"{saved:.0%} of the cost of all tests unspent. It begins so:"
+        f"* The cheapest in all, chosen on yet other {n:,} patients. It "
+        f"saves {format_share(saved)} of the cost of all tests, and begins so:"
     )
     click.echo()
     print_flowchart(flowchart(best.tree, max_depth=1))
@@ -86,13 +89,11 @@ def _print_candidates(
     candidates: list[Candidate], best: Candidate, every: float
 ) -> None:
     blind = candidates[-1].judging
-    rows = [
-        (c.name, c.judging.expected_cost, c.judging, c is best) for c in candidates
-    ]
-    rows.append(("every test bought", every, blind, False))
+    rows = [(c.name, c.judging.expected_cost, c.judging, c is best) for c in candidates]
+    rows.append(("nobody: all bought", every, blind, False))
     dearest = max(spent + (result.mistake_cost or 0.0) for _, spent, result, _ in rows)
     print_table(
-        ["tree learned with", "tests", "mistakes", "together", "wrong", ""],
+        ["who chooses", "tests", "mistakes", "together", "wrong", _legend()],
         [
             _row(name, spent, result, is_best, dearest)
             for name, spent, result, is_best in rows
@@ -111,14 +112,18 @@ def _row(
         f"{spent:.1f}",
         f"{mistakes:.1f}",
         f"{spent + mistakes:.1f}",
-        f"{result.error:.1%}",
+        f"{100 * result.error:.1f} %",
     ]
-    length = (spent + mistakes) / dearest
-    colour = "green" if is_best else "yellow"
-    return [
-        *(Text(cell, style=style) for cell in cells),
-        Text(bar(length, BAR_WIDTH), style=colour),
-    ]
+    bars = Text.assemble(
+        (bar(spent / dearest, BAR_WIDTH), "green"),
+        (bar(mistakes / dearest, BAR_WIDTH, light=True), "yellow"),
+    )
+    return [*(Text(cell, style=style) for cell in cells), bars]
+
+
+def _legend() -> str:
+    full, light = bar(1, 1), bar(1, 1, light=True)
+    return f"{full} tests {light} mistakes"
 
 
 def compare_trees(clinic: Examples) -> list[Candidate]:
@@ -146,14 +151,16 @@ def learn_trees(clinic: Examples, part: slice) -> Iterator[tuple[str, Tree]]:
 
     def learn(costs: Costs, **options: Any) -> Tree:
         model = GreedyTreeClassifier(costs, **options)
-        return _name_tests(model.fit(clinic.X[part], clinic.y[part]).policy_, clinic)
+        model.fit(clinic.X[part], clinic.y[part])
+        assert isinstance(model.policy_, Tree)
+        return _name_tests(model.policy_, clinic)
 
     plain = Costs([1.0] * len(clinic.columns), mistakes=clinic.costs.mistakes)
-    yield "no test at all", learn(plain, max_depth=0)
+    yield "nobody: none bought", learn(plain, max_depth=0)
     for extra in SURCHARGES:
-        name = f"prices + {extra:g}" if extra else "prices as they are"
+        name = f"tree, prices + {extra:g}" if extra else "tree, true prices"
         yield name, learn(_raise_prices(clinic, extra))
-    yield "no prices", learn(plain)
+    yield "tree, no prices", learn(plain)
 
 
 def _raise_prices(clinic: Examples, extra: float) -> Costs:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import IO, Any
+from contextlib import contextmanager, suppress
+from typing import IO, Any, TextIO
 
 import click
 
@@ -61,12 +61,12 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; turn what goes wrong into a message and an exit code."""
         try:
-            with _plain_streams(), _notes():
+            with _carry_any_name(), _notes():
                 return super().invoke(ctx)
         except AsklessError as error:
             raise Failure(str(error)) from error
         except KeyboardInterrupt:
-            print_error("Interrupted.", label=None)
+            print_error("Interrupted. Nothing was left half written.", label=None)
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:
             # The reader of the pipe has seen enough: click ends quietly.
@@ -79,29 +79,43 @@ class Commands(click.Group):
 
 
 @contextmanager
-def _plain_streams() -> Iterator[None]:
-    """Let a name that stdout's encoding cannot carry become "?", not an error."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
-    yield
+def _carry_any_name() -> Iterator[None]:
+    """Let what the encoding of stdout cannot carry become "?", not an error."""
+    stream: Any = sys.stdout
+    usual = getattr(stream, "errors", None)
+    if usual is None or not hasattr(stream, "reconfigure"):
+        yield
+        return
+    stream.reconfigure(errors="replace")
+    try:
+        yield
+    finally:
+        # Setting it flushes; a pipe that is gone has been noticed already.
+        with suppress(BrokenPipeError):
+            stream.reconfigure(errors=usual)
 
 
 @contextmanager
 def _notes() -> Iterator[None]:
     """Print warnings of the library as notes on stderr."""
-
-    def print_warning(message: Warning | str, *_: object) -> None:
-        print_note(str(message))
-
     with warnings.catch_warnings():
         warnings.simplefilter("always", AsklessWarning)
         usual = warnings.showwarning
-        warnings.showwarning = lambda message, category, *rest: (
-            print_warning(message)
-            if issubclass(category, AsklessWarning)
-            else usual(message, category, *rest)
-        )
+
+        def print_warning(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if issubclass(category, AsklessWarning):
+                print_note(str(message))
+            else:
+                usual(message, category, filename, lineno, file, line)
+
+        warnings.showwarning = print_warning
         yield
 
 

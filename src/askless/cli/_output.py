@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -40,7 +41,7 @@ __all__ = [
     "working",
 ]
 
-BOX_CHARACTERS = "├─└│█"
+BOX_CHARACTERS = "├─└│█░"
 # Wider terminals do not make prose easier to read.
 MOST_COLUMNS = 100
 
@@ -102,17 +103,29 @@ def _print_message(text: str, label: str, style: str) -> None:
     console.print(message, soft_wrap=not console.is_terminal)
 
 
-def print_paragraph(text: str, *, style: str = "") -> None:
+def print_paragraph(text: str, *, style: str = "", indent: int = 0) -> None:
     """Print prose, wrapped to the width of a terminal."""
     console = open_console()
-    console.print(Text(text, style=style), soft_wrap=not console.is_terminal)
+    if console.is_terminal:
+        console.print(Padding(Text(text, style=style), (0, 0, 0, indent)))
+    else:
+        blank = " " * indent
+        wrapped = textwrap.fill(
+            text,
+            console.width,
+            initial_indent=blank,
+            subsequent_indent=blank,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        click.echo(wrapped)
 
 
 def print_heading(text: str) -> None:
     """Print a heading with a line behind it, and an empty line around it."""
     console = open_console()
     if console.is_terminal:
-        title = Text(f"{text} ", style="bold cyan")
+        title = Text(text, style="bold cyan")
         console.print()
         console.print(Rule(title, align="left", style="cyan"))
     else:
@@ -142,6 +155,7 @@ def print_table(
     table = Table(
         box=box.SIMPLE_HEAD if console.is_terminal else None,
         pad_edge=False,
+        show_edge=False,
         header_style="bold",
     )
     for name in columns:
@@ -172,7 +186,7 @@ def can_draw() -> bool:
     return True
 
 
-def bar(share: float, width: int) -> str:
+def bar(share: float, width: int, *, light: bool = False) -> str:
     """Return a bar that fills a share of the width; whatever is not nothing shows.
 
     Examples
@@ -181,7 +195,8 @@ def bar(share: float, width: int) -> str:
     (10, 1, 0)
     """
     length = max(round(share * width), 1 if share > 0 else 0)
-    return ("█" if can_draw() else "#") * length
+    signs = ("█", "░") if can_draw() else ("#", "-")
+    return signs[light] * length
 
 
 def flowchart(

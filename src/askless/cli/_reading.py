@@ -71,14 +71,14 @@ def find_role(
     >>> find_role("prior", None, ["lamp", "prior"], ["lamp"], notes)
     'prior'
     >>> notes
-    ["The column 'prior' holds the weights of the cases. With --prior '' it is a test."]
+    ["Column 'prior' gives the weights of cases; --prior '' makes it a test."]
     """
     if chosen is not None:
         return chosen or None
     if role not in names or role in taken:
         return None
     notes.append(
-        f"The column {role!r} holds the {ROLES[role]} of the cases. With --{role} '' it "
-        "is a test."
+        f"Column {role!r} gives the {ROLES[role]} of cases; --{role} '' makes it a "
+        "test."
     )
     return role

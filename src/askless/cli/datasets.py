@@ -9,6 +9,7 @@ import csv
 import io
 import shlex
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,14 @@ import numpy as np
 
 from askless.cli._costs_toml import costs_to_toml
 from askless.cli._files import write_whole
-from askless.cli._output import print_facts, print_json, print_table, working
+from askless.cli._output import (
+    print_facts,
+    print_heading,
+    print_json,
+    print_paragraph,
+    print_table,
+    working,
+)
 from askless.cli._reading import json_option
 from askless.datasets import DatasetInfo, Examples, list_datasets, load_dataset
 from askless.exceptions import DataFileError
@@ -29,7 +37,7 @@ __all__ = ["datasets_command", "to_files"]
 TARGETS = {"car": "repair", "clinic": "illness", "questions": "thing"}
 
 
-@click.command("datasets")
+@click.command("datasets", short_help="List data sets, or write one to files.")
 @click.argument("name", required=False)
 @click.option(
     "-o",
@@ -63,23 +71,31 @@ def datasets_command(
 def _list(as_json: bool) -> None:
     infos = list_datasets()
     if as_json:
-        print_json({"datasets": [vars(info) for info in infos]})
+        print_json({"datasets": [asdict(info) for info in infos]})
         return
-    print_table(
-        ["name", "kind", "cases", "tests", "classes", "here", "about"],
-        [_row(info) for info in infos],
-        numbers=["cases", "tests", "classes"],
-    )
-    click.echo(
-        "\naskless datasets NAME -o FILE.csv writes one. Sets that are not here are "
-        "read\nfrom the folder that the environment variable ASKLESS_DATA names."
-    )
+    here = [info for info in infos if info.available]
+    _print_sets("Tables to solve", [i for i in here if i.kind == "table"])
+    _print_sets("Examples to learn from", [i for i in here if i.kind != "table"])
+    absent = [info.name for info in infos if not info.available]
+    if absent:
+        print_heading("Public sets that are not here")
+        print_paragraph(", ".join(absent))
+        click.echo()
+        print_paragraph(
+            "They are read from the folder that the environment variable ASKLESS_DATA "
+            "names."
+        )
+    click.echo("\nTo write one to files: askless datasets NAME -o FILE.csv")
 
 
-def _row(info: DatasetInfo) -> list[str]:
-    sizes = [f"{n:,}" for n in (info.n_cases, info.n_tests, info.n_classes)]
-    here = "yes" if info.available else "no"
-    return [info.name, info.kind, *sizes, here, info.description]
+def _print_sets(title: str, infos: list[DatasetInfo]) -> None:
+    print_heading(title)
+    sizes = ["cases", "tests", "classes"]
+    rows = [
+        [i.name, f"{i.n_cases:,}", f"{i.n_tests:,}", f"{i.n_classes:,}", i.description]
+        for i in infos
+    ]
+    print_table(["name", *sizes, "about"], rows, numbers=sizes)
 
 
 def _print_one(name: str, as_json: bool) -> None:
@@ -87,7 +103,7 @@ def _print_one(name: str, as_json: bool) -> None:
     if not found:
         # Complains in the words of the library, or finds a file of this name.
         load_dataset(name)
-    facts = vars(found[0]) if found else {"name": name, "kind": "public"}
+    facts = asdict(found[0]) if found else {"name": name, "kind": "public"}
     if as_json:
         print_json(facts)
         return
@@ -134,8 +150,8 @@ def to_files(data: Table | Examples, target: str) -> tuple[str, str]:
 
     Examples
     --------
-    >>> table = Table([["on", None], ["off", 1]], ["fuse", "bulb"], tests=["lamp", "ohms"])
-    >>> print(to_files(table, "cause")[0])
+    >>> outcomes = {"lamp": ["on", "off"], "ohms": [None, 1]}
+    >>> print(to_files(Table(outcomes, ["fuse", "bulb"]), "cause")[0])
     lamp,ohms,cause
     on,,fuse
     off,1,bulb

@@ -20,7 +20,7 @@ from askless.cli._output import open_console, print_heading
 __all__ = ["demo_command"]
 
 
-@click.command("demo")
+@click.command("demo", short_help="Take the tour: solve, ask, learn.")
 @click.option(
     "--folder",
     type=click.Path(path_type=Path, file_okay=False),

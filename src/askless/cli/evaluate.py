@@ -30,7 +30,7 @@ __all__ = ["evaluate_command"]
 Columns = dict[str, Any]
 
 
-@click.command("evaluate")
+@click.command("evaluate", short_help="Price a policy on rows of data.")
 @policy_argument
 @click.argument("data", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--target", metavar="COLUMN", help="The column of true classes.")
@@ -65,7 +65,7 @@ def evaluate_command(
     with working(f"Evaluating {policy} on {data}"):
         columns = read_columns(data, unknown=unknown)
         prior = find_role(
-            "prior", prior, columns, {target, *loaded.test_names}, notes
+            "prior", prior, columns, [str(target), *loaded.test_names], notes
         )
         _check_columns(columns, target=target, prior=prior, path=data)
         columns = {k: _blank(column, unknown) for k, column in columns.items()}
@@ -108,7 +108,9 @@ def _price(
             raise click.UsageError("--missing unknown needs --target.")
         asked = {name: rows[name] for name in policy.test_names if name in rows}
         return evaluate(policy, Table(asked, columns[target], prior=weights))
-    n_empty = sum(_count_empty(rows[name]) for name in policy.test_names if name in rows)
+    n_empty = sum(
+        _count_empty(rows[name]) for name in policy.test_names if name in rows
+    )
     if n_empty:
         notes.append(
             f"{n_empty} empty cells were taken for missing outcomes. With --missing "

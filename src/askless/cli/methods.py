@@ -1,4 +1,7 @@
-"""``askless methods``: the methods that solve a table, and what is proved about them."""
+"""``askless methods``: the ways to solve a table, and what is proved about them.
+
+It prints the registry. It must not know any method.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from askless.solve import METHODS, Method
 __all__ = ["methods_command"]
 
 
-@click.command("methods")
+@click.command("methods", short_help="List the methods of solve.")
 @json_option
 def methods_command(as_json: bool) -> None:
     """List the methods of solve, with their guarantees and options."""

@@ -19,7 +19,7 @@ from askless.policy import Policy, load
 __all__ = ["show_command"]
 
 
-@click.command("show")
+@click.command("show", short_help="Show a policy as a flowchart or as JSON.")
 @policy_argument
 @click.option(
     "--as",
@@ -57,9 +57,7 @@ def show_command(
         print_flowchart(flowchart(loaded, max_depth=max_depth, ascii=ascii))
     else:
         # In the bytes of its file, whatever the encoding of stdout.
-        stream = click.get_binary_stream("stdout")
-        stream.write(show(loaded, format).encode())
-        stream.flush()
+        click.echo(show(loaded, format).encode(), nl=False)
 
 
 def _write(

@@ -5,14 +5,15 @@ It reads, calls the library and reports. It must not know how a table is solved.
 
 from __future__ import annotations
 
+import json
 import warnings
 from pathlib import Path
 from typing import Any
 
 import click
 
-from askless.cli._fit_costs import fit_costs
 from askless.cli._files import check_policy_path
+from askless.cli._fit_costs import fit_costs
 from askless.cli._output import (
     flowchart,
     format_number,
@@ -35,33 +36,33 @@ __all__ = ["solve_command"]
 MOST_NODES = 60
 
 
-class OptionType(click.ParamType):
-    """NAME=VALUE, the value read as a number, true, false or none where it is one."""
-
-    name = "name=value"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, Any]:
-        """Return the name and the value."""
-        name, sign, text = str(value).partition("=")
+def parse_options(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return the options of the method by name."""
+    options: dict[str, Any] = {}
+    for value in values:
+        name, sign, text = value.partition("=")
         if not sign or not name.strip():
-            self.fail(f"{value!r} is not of the form NAME=VALUE.", param, ctx)
-        return name.strip().replace("-", "_"), parse_value(text.strip())
+            raise click.BadParameter(
+                f"{value!r} is not of the form NAME=VALUE.", ctx, param
+            )
+        options[name.strip().replace("-", "_")] = parse_value(text.strip())
+    return options
 
 
 def parse_value(text: str) -> Any:
-    """Return what a text stands for: a number, a truth value, None, or itself.
+    """Return what a text stands for: a number, a truth value, None, a list, or itself.
 
     Examples
     --------
-    >>> [parse_value(text) for text in ("3", "0.5", "true", "none", "prior")]
-    [3, 0.5, True, None, 'prior']
+    >>> [parse_value(text) for text in ("3", "0.5", "true", "none", "[1, 2]", "prior")]
+    [3, 0.5, True, None, [1, 2], 'prior']
     """
     words = {"true": True, "yes": True, "false": False, "no": False, "none": None}
     if text.lower() in words:
         return words[text.lower()]
-    for kind in (int, float):
+    for kind in (int, float, _parse_list):
         try:
             return kind(text)
         except ValueError:
@@ -69,9 +70,18 @@ def parse_value(text: str) -> Any:
     return text
 
 
-@click.command("solve")
+def _parse_list(text: str) -> list[Any]:
+    if not text.startswith("["):
+        raise ValueError(text)
+    items: list[Any] = json.loads(text)
+    return items
+
+
+@click.command("solve", short_help="Find a cheap policy for a known table.")
 @click.argument("table", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--target", required=True, metavar="COLUMN", help="The column of classes.")
+@click.option(
+    "--target", required=True, metavar="COLUMN", help="The column of classes."
+)
 @click.option(
     "--costs",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -93,7 +103,9 @@ def parse_value(text: str) -> Any:
     metavar="COLUMN",
     help="The column of names of the cases; 'case' if there is one.",
 )
-@click.option("--drop", multiple=True, metavar="COLUMN", help="A column that is no test.")
+@click.option(
+    "--drop", multiple=True, metavar="COLUMN", help="A column that is no test."
+)
 @click.option(
     "--method",
     default="auto",
@@ -130,7 +142,7 @@ def parse_value(text: str) -> Any:
     "--option",
     "options",
     multiple=True,
-    type=OptionType(),
+    callback=parse_options,
     metavar="NAME=VALUE",
     help="An option of the method.",
 )
@@ -143,7 +155,7 @@ def solve_command(
     objective: str,
     stop: str,
     merge: bool,
-    options: tuple[tuple[str, Any], ...],
+    options: dict[str, Any],
     as_json: bool,
     quiet: bool,
     **reading: Any,
@@ -159,7 +171,7 @@ def solve_command(
         problem = _read(table, notes, **reading)
         problem = problem.merged() if merge else problem
         how = {"method": method, "objective": objective, "stop": stop}
-        solution = _solve(problem, how, dict(options), notes)
+        solution = _solve(problem, how, options, notes)
     if output is not None:
         solution.policy.save(output)
     if as_json:
@@ -196,7 +208,7 @@ def _read(
 
 
 def _solve(
-    table: Table, how: dict[str, str], options: dict[str, Any], notes: list[str]
+    table: Table, how: dict[str, Any], options: dict[str, Any], notes: list[str]
 ) -> Solution:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AsklessWarning)
@@ -251,29 +263,35 @@ def _print_solution(
         f"{path}: {_count(table.n_cases, 'case')}, {_count(table.n_tests, 'test')}, "
         f"{_count(table.n_classes, 'class')}\n"
     )
-    is_proved = solution.status == "optimal"
-    gap = "0 %: no policy is cheaper" if is_proved else (
-        f"{format_share(solution.gap)} of the {solution.objective} cost at most could "
-        "still be saved"
-    )
+    bound = format_number(solution.lower_bound)
     print_facts(
         [
             ("method", solution.method),
             ("expected cost", format_number(solution.expected_cost)),
             ("worst cost", format_number(solution.worst_cost)),
-            ("every test", format_number(table.prices.cost_of_all())),
             ("error", format_share(solution.error)),
-            ("lower bound", f"{format_number(solution.lower_bound)} "
-             f"on the {solution.objective} cost ({solution.bound_name})"),
-            ("gap", gap),
+            (
+                "lower bound",
+                f"{bound} ({solution.objective} cost, by {solution.bound_name})",
+            ),
+            ("gap", _explain_gap(solution)),
+            ("cost of all tests", format_number(table.prices.cost_of_all())),
         ]
-    )  # fmt: skip
+    )
     policy = solution.policy
-    if not quiet and isinstance(policy, Tree) and policy.n_nodes <= MOST_NODES:
+    if not quiet and getattr(policy, "n_nodes", 0) <= MOST_NODES:
         click.echo()
         print_flowchart(flowchart(policy))
     click.echo()
     click.echo(f"Wrote {output}" if output else "Nothing was written: -o FILE does it.")
+
+
+def _explain_gap(solution: Solution) -> str:
+    if solution.status == "optimal":
+        return "0 %: no policy is cheaper"
+    if solution.error > 0:
+        return "unknown: the bound is of policies that are never wrong"
+    return f"{format_share(solution.gap)}: no policy can save more of the cost"
 
 
 def _count(n: int, what: str) -> str:

@@ -315,7 +315,7 @@ class Tree(Policy):
             self._child_of_code,
         )
 
-    def _check_codes(self, codes: CodeArray) -> CodeArray:
+    def _check_codes(self, codes: CodeArray) -> Any:
         """Return codes that the compiled walk may follow without looking."""
         most = np.array([[test.unknown_code] for test in self.tests])
         fits = codes.ndim == 2 and len(codes) == len(most)
@@ -325,8 +325,7 @@ class Tree(Policy):
                 f"beyond the test's own. Got others, of shape {codes.shape}. Code the "
                 "rows by these very tests."
             )
-        contiguous: Any = np.ascontiguousarray(codes)
-        return contiguous  # type: ignore[no-any-return]
+        return np.ascontiguousarray(codes)
 
     def predict(self, X: Any, *, n_jobs: int = 1) -> NDArray[Any]:
         """Return the decision for each row; see :meth:`Policy.predict`."""

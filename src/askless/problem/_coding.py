@@ -72,8 +72,8 @@ def number_test(name: str, distinct: NDArray[np.float64], bins: NDArray[Any]) ->
     """Return a number test that cuts wherever the bin of distinct values changes.
 
     Where single precision cannot part the two values at such an edge, the cut moves to
-    the nearest two that it can part: seconds since 1970 are 128 apart there, and would
-    otherwise lose nearly every cut.
+    the nearest two that it can part. Seconds since 1970 are 128 apart there: most edges
+    would be lost, and the levels to either side of them merged.
     """
     edges = np.flatnonzero(np.diff(bins))
     cuts, exists = float32_cuts(distinct[:-1], distinct[1:])

@@ -4,8 +4,16 @@ Each function here is as plain as it can be made: it follows the rules word by w
 calls nothing compiled. Tests compare costs with these.
 """
 
+from askless.testing._checks import check_policy
 from askless.testing._reference_codes import encode_category, encode_number
 from askless.testing._reference_costs import path_cost, sequence_cost
+from askless.testing._reference_policy import (
+    PlainEvaluation,
+    PlainRun,
+    plain_evaluate,
+    plain_run,
+    plain_walk,
+)
 from askless.testing._reference_solve import (
     brute_force_cost,
     count_pairs,
@@ -13,11 +21,17 @@ from askless.testing._reference_solve import (
 )
 
 __all__ = [
+    "PlainEvaluation",
+    "PlainRun",
     "brute_force_cost",
+    "check_policy",
     "count_pairs",
     "encode_category",
     "encode_number",
     "path_cost",
+    "plain_evaluate",
     "plain_greedy_costs",
+    "plain_run",
+    "plain_walk",
     "sequence_cost",
 ]

@@ -1,0 +1,212 @@
+"""State a task in whole numbers, so that a search proves things exactly.
+
+Costs and weights become integers by one scale each. Where no scale makes them whole,
+they are rounded down: then what is proved is still a lower bound of the true cost.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askless.exceptions import InvalidOptionError
+from askless.solve._task import Task
+
+__all__ = ["IntegerTable", "state_in_integers"]
+
+# Values of a search are sums of weight times cost: these keep them below 2**60.
+MOST_WEIGHT = 2**28
+MOST_COST = 2**26
+MOST_CASES = 65_535
+MOST_GROUPS = 60
+# A rounded value must be this close, relatively, to count as what was meant.
+CLOSE = Fraction(1, 10**12)
+
+
+@dataclass(frozen=True)
+class IntegerTable:
+    """A task as the search wants it.
+
+    Cases that show the same and have the same class are one; cases come heaviest first.
+
+    Attributes
+    ----------
+    codes : ndarray of uint16 of shape (n_tests, n_merged)
+    n_codes : ndarray of int32 of shape (n_tests,)
+    label, weight : ndarray of shape (n_merged,)
+    full : ndarray of int64 of shape (n_tests, most codes)
+    discounted : ndarray of int64 of shape (n_tests,)
+    group : ndarray of int32 of shape (n_tests,)
+    merged : ndarray of int64 of shape (n_cases,)
+        Which merged case each case of the table is.
+    cost_scale, weight_scale : float
+        A true cost is a whole one divided by these.
+    is_exact : bool
+        Whether nothing was rounded.
+    """
+
+    codes: NDArray[np.uint16]
+    n_codes: NDArray[np.int32]
+    label: NDArray[np.int32]
+    weight: NDArray[np.int64]
+    full: NDArray[np.int64]
+    discounted: NDArray[np.int64]
+    group: NDArray[np.int32]
+    merged: NDArray[np.int64]
+    cost_scale: float
+    weight_scale: float
+    is_exact: bool
+
+    @property
+    def n_cases(self) -> int:
+        """How many different cases there are."""
+        return len(self.label)
+
+    @property
+    def case_prices(self) -> NDArray[np.int64]:
+        """What each case pays at least for each test, of shape (n_merged, n_tests)."""
+        prices = np.empty((self.n_cases, len(self.codes)), dtype=np.int64)
+        for test, codes in enumerate(self.codes):
+            own = self.full[test, codes]
+            prices[:, test] = (
+                np.minimum(own, self.discounted[test]) if self.group[test] >= 0 else own
+            )
+        return prices
+
+    def true_cost(self, value: int, *, is_worst: bool) -> float:
+        """Return a whole value as a cost."""
+        return value / (self.cost_scale if is_worst else self.cost_scale * self.weight_scale)
+
+
+def state_in_integers(task: Task) -> IntegerTable:
+    """Return a task in whole numbers.
+
+    Raises
+    ------
+    InvalidOptionError
+        If the search cannot carry the task: unknown outcomes, delayed tests, too many
+        cases or groups.
+    """
+    table = task.table
+    _check(task)
+    keys = np.concatenate(
+        [np.ascontiguousarray(table.codes.T.astype(np.uint16)),
+         task.label_ids[:, None].astype(np.uint32).view(np.uint16).reshape(-1, 2)],
+        axis=1,
+    )  # fmt: skip
+    rows = np.ascontiguousarray(keys).view([("", np.uint16)] * keys.shape[1]).ravel()
+    _, first, merged = np.unique(rows, return_index=True, return_inverse=True)
+    mass = np.bincount(merged, weights=table.prior)
+    whole, weight_scale, exact_weights = _whole_weights(mass)
+    # Heaviest first; equals in the order of the table.
+    order = np.lexsort((first, -whole))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    first = first[order]
+    codes = np.empty((table.n_tests, len(first)), dtype=np.uint16)
+    levels = []
+    for test in range(table.n_tests):
+        present, dense = np.unique(table.codes[test, first], return_inverse=True)
+        codes[test] = dense
+        levels.append(present)
+    full, discounted, cost_scale, exact_costs = _whole_prices(task, levels)
+    groups = {name: i for i, name in enumerate(table.prices.groups)}
+    return IntegerTable(
+        codes=codes,
+        n_codes=np.array([len(present) for present in levels], dtype=np.int32),
+        label=_renumber(task.label_ids[first]),
+        weight=whole[order],
+        full=full,
+        discounted=discounted,
+        group=np.array(
+            [-1 if g is None else groups[g] for g in table.prices.group], dtype=np.int32
+        ),
+        merged=rank[merged],
+        cost_scale=cost_scale,
+        weight_scale=weight_scale,
+        is_exact=exact_weights and exact_costs,
+    )
+
+
+def _renumber(labels: NDArray[np.int32]) -> NDArray[np.int32]:
+    return np.unique(labels, return_inverse=True)[1].astype(np.int32)
+
+
+def _check(task: Task) -> None:
+    table = task.table
+    if table.has_unknown:
+        raise InvalidOptionError(
+            "This search needs every outcome to be known. Got "
+            f"{int(table.is_unknown.sum())} unknown outcomes. Use a greedy method, or "
+            "settle them."
+        )
+    if table.prices.delayed.any():
+        late = table.test_names[int(np.flatnonzero(table.prices.delayed)[0])]
+        raise InvalidOptionError(
+            "This search cannot carry delayed tests, whose cost depends on all that is "
+            f"asked after them. Got {late!r} delayed. Use a greedy method."
+        )
+    if table.n_cases > MOST_CASES or len(table.prices.groups) > MOST_GROUPS:
+        raise InvalidOptionError(
+            f"This search takes at most {MOST_CASES:,} cases and {MOST_GROUPS} groups. "
+            f"Got {table.n_cases:,} and {len(table.prices.groups)}. Use a greedy method."
+        )
+
+
+def _whole_weights(mass: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, bool]:
+    """Return whole weights, their sum (which is 1 in truth), and whether they are exact.
+
+    Weights are ratios: if all are close to small multiples of one unit, they are these.
+    """
+    positive = mass[mass > 0]
+    ratios = [Fraction(float(m / positive.min())).limit_denominator(720) for m in mass]
+    close = all(
+        abs(ratio - Fraction(float(m / positive.min()))) <= CLOSE * max(ratio, 1)
+        for ratio, m in zip(ratios, mass, strict=True)
+    )
+    if close:
+        unit = math.lcm(*(ratio.denominator for ratio in ratios))
+        whole = np.array([int(ratio * unit) for ratio in ratios], dtype=object)
+        if sum(whole) <= MOST_WEIGHT:
+            return whole.astype(np.int64), float(sum(whole)), True
+    return np.floor(mass * MOST_WEIGHT).astype(np.int64), float(MOST_WEIGHT), False
+
+
+def _whole_prices(
+    task: Task, levels: list[NDArray[np.uint16]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], float, bool]:
+    prices = task.table.prices
+    most = max(len(present) for present in levels)
+    full = np.zeros((len(levels), most))
+    for test, present in enumerate(levels):
+        full[test, : len(present)] = prices.full[test]
+        by_outcome = prices.by_outcome.get(test)
+        if by_outcome is not None:
+            for i, code in enumerate(present):
+                if code < len(by_outcome):
+                    full[test, i] = by_outcome[code]
+    every = np.concatenate([full.ravel(), prices.discounted])
+    # Decimals as they are written: 7.27 is 727 hundredths.
+    fractions = [Fraction(repr(float(price))) for price in np.unique(every)]
+    unit = math.lcm(*(f.denominator for f in fractions))
+    # The dearest path buys every test once.
+    total = sum(Fraction(repr(float(p))) for p in full.max(axis=1))
+    if total * unit <= MOST_COST:
+        scale = float(unit)
+        return (
+            np.rint(full * scale).astype(np.int64),
+            np.rint(prices.discounted * scale).astype(np.int64),
+            scale,
+            True,
+        )
+    scale = MOST_COST / float(total)
+    return (
+        np.floor(full * scale).astype(np.int64),
+        np.floor(prices.discounted * scale).astype(np.int64),
+        scale,
+        False,
+    )

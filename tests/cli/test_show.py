@@ -1,0 +1,74 @@
+"""``askless show``: text that is safe in pipes, and the bytes of the file."""
+
+import pytest
+
+from askless import load, show
+
+
+def test_text_is_the_librarys(policy, run):
+    assert run("show", policy).stdout == show(load(policy)) + "\n"
+    assert run("show", policy, "--as", "text").stdout == show(load(policy)) + "\n"
+
+
+def test_options_of_text_are_passed_on(policy, run):
+    loaded = load(policy)
+    assert run("show", policy, "--ascii").stdout == show(loaded, ascii=True) + "\n"
+    shallow = run("show", policy, "--max-depth", "1").stdout
+    assert shallow == show(loaded, max_depth=1) + "\n"
+    stderr = run("show", policy, "--max-depth", "-1", code=1).stderr
+    assert "max_depth must be >= 0" in stderr
+
+
+def test_json_is_the_file(policy, run):
+    result = run("show", policy, "--as", "json")
+    assert result.stdout_bytes == policy.read_bytes()
+
+
+@pytest.mark.parametrize("format", ["text", "json"])
+def test_output_goes_to_a_file(policy, run, format):
+    result = run("show", policy, "--as", format, "-o", "out.txt")
+    assert result.stdout == "Wrote out.txt\n"
+    written = (policy.parent / "out.txt").read_text("utf-8")
+    assert written.rstrip("\n") == show(load(policy), format).rstrip("\n")
+    assert written.endswith("\n")
+    run("show", policy, "-o", "out.txt")
+
+
+def test_the_policy_is_not_written_over(policy, run):
+    before = policy.read_bytes()
+    stderr = run("show", policy, "-o", policy, code=1).stderr
+    assert "The output must be another file than the policy." in stderr
+    assert policy.read_bytes() == before
+
+
+def test_an_output_in_no_folder_is_refused(policy, run):
+    stderr = run("show", policy, "-o", "no/where.txt", code=1).stderr
+    assert "The folder of a file must be there and writable." in stderr
+
+
+def test_an_edited_file_is_shown_when_asked(policy, run):
+    policy.write_text(policy.read_text().replace('"fuse"', '"blown fuse"'))
+    assert (
+        "The digest of a policy file must match" in run("show", policy, code=1).stderr
+    )
+    assert "=> blown fuse" in run("show", policy, "--edited").stdout
+
+
+def test_a_missing_file_ends_with_1(folder, run):
+    stderr = run("show", "no.json", code=1).stderr
+    assert "A policy file must be there and readable." in stderr
+
+
+@pytest.mark.parametrize("option", [["--ascii"], ["--max-depth", "1"]])
+def test_options_of_text_are_for_text(policy, run, option):
+    stderr = run("show", policy, "--as", "json", *option, code=2).stderr
+    assert f"{option[0]} is for --as text." in stderr
+
+
+def test_an_unknown_format_ends_with_2(policy, run):
+    assert "'txt' is not one of" in run("show", policy, "--as", "txt", code=2).stderr
+
+
+def test_decisions_stand_out_on_a_terminal(policy, run):
+    shown = run("show", policy, env={"FORCE_COLOR": "1", "TERM": "xterm"}).stdout
+    assert "\x1b[1;32m=> fuse" in shown
