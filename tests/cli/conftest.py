@@ -52,6 +52,15 @@ def lamp(folder):
 @pytest.fixture
 def policy(lamp, run):
     """Return the file of a policy for the lamp."""
-    run("solve", "lamp.csv", "--target", "cause", "--costs", "lamp.costs.csv",
-        "-o", "lamp.json", "--quiet")  # fmt: skip
+    run(
+        "solve",
+        "lamp.csv",
+        "--target",
+        "cause",
+        "--costs",
+        "lamp.costs.csv",
+        "-o",
+        "lamp.json",
+        "--quiet",
+    )
     return lamp / "lamp.json"

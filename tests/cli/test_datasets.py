@@ -58,8 +58,15 @@ def test_solve_gives_the_same_answer_as_the_library(folder, run, name):
     solution = solve(load_dataset(name))
     shown = run("datasets", name, "-o", f"{name}.csv").stdout
     command = shown.split("Next: ")[1].split()
-    assert command == ["askless", "solve", f"{name}.csv", "--target", TABLES[name],
-                       "--costs", f"{name}.costs.toml"]  # fmt: skip
+    assert command == [
+        "askless",
+        "solve",
+        f"{name}.csv",
+        "--target",
+        TABLES[name],
+        "--costs",
+        f"{name}.costs.toml",
+    ]
     found = json.loads(run(*command[1:], "--json").stdout)
     for number in ("expected_cost", "worst_cost", "error", "lower_bound", "gap"):
         assert found[number] == pytest.approx(getattr(solution, number))
@@ -72,8 +79,13 @@ def test_solve_gives_the_same_answer_as_the_library(folder, run, name):
 def test_examples_are_written_too(folder, run):
     clinic = load_dataset("clinic")
     shown = run("datasets", "clinic", "-o", "clinic.csv").stdout
-    again = read_table("clinic.csv", "illness", costs=read_costs("clinic.costs.toml"),
-                       missing="outcome", thresholds=True)  # fmt: skip
+    again = read_table(
+        "clinic.csv",
+        "illness",
+        costs=read_costs("clinic.costs.toml"),
+        missing="outcome",
+        thresholds=True,
+    )
     assert again.test_names == clinic.test_names
     assert again.case_classes == clinic.y.tolist()
     assert again.costs == clinic.costs
@@ -82,9 +94,17 @@ def test_examples_are_written_too(folder, run):
 
 
 def test_random_tables_come_back(folder, rng):
-    table = make_random_table(20, 6, n_outcomes=3, n_classes=4, costs="uniform",
-                              prior="random", unknown=0.1, outcome_costs=True,
-                              random_state=rng)  # fmt: skip
+    table = make_random_table(
+        20,
+        6,
+        n_outcomes=3,
+        n_classes=4,
+        costs="uniform",
+        prior="random",
+        unknown=0.1,
+        outcome_costs=True,
+        random_state=rng,
+    )
     text, costs = to_files(table, "class")
     (folder / "t.csv").write_text(text)
     (folder / "t.toml").write_text(costs)
@@ -103,8 +123,9 @@ def test_names_with_commas_and_quotes_come_back(folder):
     assert text.splitlines()[0] == 'case,"a,""b""",prior,prior_,class'
     (folder / "t.csv").write_text(text)
     (folder / "t.toml").write_text(costs)
-    again = read_table("t.csv", "class", case="case", prior="prior_",
-                       costs=read_costs("t.toml"))  # fmt: skip
+    again = read_table(
+        "t.csv", "class", case="case", prior="prior_", costs=read_costs("t.toml")
+    )
     assert again.tests == table.tests
     assert again.prior.tolist() == [0.25, 0.75]
 

@@ -14,7 +14,10 @@ CAUSES = ["fuse", "fuse", "dimmer", "dimmer"]
 
 
 def write(path, columns):
-    lines = [",".join(columns), *(",".join(row) for row in zip(*columns.values()))]
+    lines = [
+        ",".join(columns),
+        *(",".join(row) for row in zip(*columns.values(), strict=True)),
+    ]
     path.write_text("\n".join(lines) + "\n")
 
 
@@ -94,8 +97,9 @@ def test_weights_are_taken_with_a_note_or_by_name(policy, run):
 
 @pytest.mark.parametrize("mark", ["", "?"])
 def test_unknown_outcomes_are_followed_both_ways(policy, run, mark):
-    columns = {"lamp": ["dark", mark], "socket": ["dead", "live"]}
-    write(policy.parent / "u.csv", {**columns, "cause": ["fuse", "bulb"]})
+    columns = {"lamp": ["dark", mark, "dim"], "socket": ["dead", "live", "live"]}
+    truth = ["fuse", "bulb", "dimmer"]
+    write(policy.parent / "u.csv", {**columns, "cause": truth})
     args = [
         "evaluate",
         policy,
@@ -107,25 +111,41 @@ def test_unknown_outcomes_are_followed_both_ways(policy, run, mark):
         "--json",
     ]
     found = as_json(run(*args, "--missing", "unknown"))
-    blank = {"lamp": ["dark", None], "socket": ["dead", "live"]}
-    expected = evaluate(load(policy), Table(blank, ["fuse", "bulb"]))
+    blank = {"lamp": ["dark", None, "dim"], "socket": ["dead", "live", "live"]}
+    expected = evaluate(load(policy), Table(blank, truth))
     assert found["expected_cost"] == expected.expected_cost
-    assert found["error"] == expected.error == 0.25
+    assert found["error"] == expected.error == pytest.approx(1 / 6)
     rows = json.loads(run(*args).stdout)
     assert rows["notes"] == [
         "1 empty cells were taken for missing outcomes. With --missing unknown, every "
         "outcome that they may be is followed."
     ]
-    truth = ["fuse", "bulb"]
     assert rows["expected_cost"] == evaluate(load(policy), blank, truth).expected_cost
 
 
 def test_the_table_that_was_solved_gives_the_same_numbers(folder, run):
     run("datasets", "car", "-o", "car.csv")
-    solved = run("solve", "car.csv", "--target", "repair", "--costs", "car.costs.toml",
-                 "-o", "car.json", "--json").stdout  # fmt: skip
-    found = run("evaluate", "car.json", "car.csv", "--target", "repair", "--missing",
-                "unknown", "--json").stdout  # fmt: skip
+    solved = run(
+        "solve",
+        "car.csv",
+        "--target",
+        "repair",
+        "--costs",
+        "car.costs.toml",
+        "-o",
+        "car.json",
+        "--json",
+    ).stdout
+    found = run(
+        "evaluate",
+        "car.json",
+        "car.csv",
+        "--target",
+        "repair",
+        "--missing",
+        "unknown",
+        "--json",
+    ).stdout
     for name in ("expected_cost", "worst_cost", "error"):
         assert json.loads(found)[name] == pytest.approx(json.loads(solved)[name])
 

@@ -1,4 +1,4 @@
-"""Evaluating on a table is exact: every unknown outcome is followed each way it may go."""
+"""Evaluating on a table is exact: unknown outcomes go every way that they may go."""
 
 import math
 
@@ -256,7 +256,7 @@ def test_a_quantile_covers_its_share_and_nothing_less_does(drawn):
 def test_a_quantile_of_no_share_is_refused(share):
     table = Table([[0], [1]], ["a", "b"])
     result = evaluate(solved(table), table)
-    with pytest.raises(InvalidOptionError, match="share must be from 0 to 1. Got"):
+    with pytest.raises(InvalidOptionError, match=r"share must be from 0 to 1\. Got"):
         result.quantile(share)
 
 

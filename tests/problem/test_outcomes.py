@@ -87,7 +87,7 @@ def test_text_may_give_a_number():
 
 
 def test_text_that_says_nan_is_missing():
-    assert FEVER.code_of("nan") == FEVER.encode(["nan", "x"[:0] or None])[0] == 3
+    assert FEVER.code_of("nan") == FEVER.encode(["nan", None])[0] == 3
 
 
 @pytest.mark.parametrize("answer", ["hot", [39], 10**400, b"x"])

@@ -24,6 +24,7 @@ def grow_greedy(
     max_nodes: int,
     free_reuse: bool,
     budget: float = ...,
+    keeps_counts: bool = False,
     use_crossing: bool = True,
     use_bounds: bool = True,
 ) -> TreeArrays: ...

@@ -44,6 +44,7 @@ cdef class GreedyGrower:
     cdef float64_t min_weight
     cdef float64_t budget  # INFINITY: none
     cdef bint free_reuse
+    cdef bint keeps_counts
 
     cdef Pending* stack
     cdef intp_t n_pending
@@ -133,12 +134,12 @@ cdef class GreedyGrower:
         return 0
 
     cdef int record_weights(self, Rows* rows) except -1 nogil:
-        """Add the prior mass of each class of the node to the tree."""
+        """Add the mass of each class of the node, or what was weighed, to the tree."""
         cdef:
             intp_t k, i, row = rows.start
             float64_t total
         for k in range(rows.n_classes):
-            if rows.block.mass == NULL:
+            if self.keeps_counts or rows.block.mass == NULL:
                 total = self.search.totals[k]
             else:
                 total = 0.0
@@ -209,7 +210,9 @@ cdef class GreedyGrower:
                     return True
         return False
 
-    cdef int split_at_cut(self, Pending* item, intp_t node, Split split) except -1 nogil:
+    cdef int split_at_cut(
+        self, Pending* item, intp_t node, Split split
+    ) except -1 nogil:
         cdef:
             Rows[2] children
             intp_t n_levels = self.search.n_levels[split.test]
@@ -224,8 +227,8 @@ cdef class GreedyGrower:
             self.find_share(node, split, &self.shares[0], &self.shares[1])
             copy_rows(
                 &item.rows, self.search.is_wide, split.test, self.prices.n_tests,
-                n_levels + 1, &self.child_of_code[0], &self.shares[0], &self.settled_code[0],
-                2, children,
+                n_levels + 1, &self.child_of_code[0], &self.shares[0],
+                &self.settled_code[0], 2, children,
             )
         else:
             cut_rows(
@@ -238,8 +241,8 @@ cdef class GreedyGrower:
         self.tree.add_branch(1)
         # Missing is the last code, so it went right; if the node met none, a missing
         # value follows the heavier side.
-        default_branch = self.heaviest(children, 2)
-        self.tree.default_branch[node] = <int32_t> (1 if has_missing else default_branch)
+        default_branch = 1 if has_missing else self.heaviest(children, 2)
+        self.tree.default_branch[node] = <int32_t> default_branch
         self.push_children(item, node, children, 2)
         return 0
 
@@ -361,6 +364,7 @@ def grow_greedy(
     intp_t max_nodes,
     bint free_reuse,
     float64_t budget=INFINITY,
+    bint keeps_counts=False,
     bint use_crossing=True,
     bint use_bounds=True,
 ):
@@ -371,9 +375,10 @@ def grow_greedy(
     and ``mass``. ``free_reuse`` scores a test that was bought on the way down as free;
     otherwise it is scored at its price again, though a case never pays twice. A node
     leaves out the tests whose dearest outcome would take a case beyond the ``budget``,
-    as if no test were delayed. Peak memory beyond these is one column and the tree
-    itself, unless outcomes are unknown (``chances`` given): then each child gets its
-    own copy.
+    as if no test were delayed. The nodes of the tree hold the mass of each class, or
+    with ``keeps_counts`` the weights that the criterion saw. Peak memory beyond these
+    is one column and the tree itself, unless outcomes are unknown (``chances`` given):
+    then each child gets its own copy.
     """
     cdef:
         bint is_wide = codes.dtype == np.uint16
@@ -406,6 +411,7 @@ def grow_greedy(
     grower.min_weight = min_weight
     grower.budget = budget
     grower.free_reuse = free_reuse
+    grower.keeps_counts = keeps_counts
     grower.active = np.arange(n_tests, dtype=np.int32)
     grower.paid = np.zeros(n_tests + 1, dtype=np.uint8)
     grower.is_open = np.zeros(prices.n_groups + 1, dtype=np.uint8)
@@ -417,7 +423,8 @@ def grow_greedy(
     grower.scratch = np.zeros(
         scratch_bytes(
             n_rows, codes.dtype.itemsize, not np.all(is_ordered),
-            weights is not None or mass is not None,
+            # Copies of rows of unknown outcome have a mass in any case.
+            weights is not None or mass is not None or chances.shape[0] > 0,
         ),
         dtype=np.uint8,
     )

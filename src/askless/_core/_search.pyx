@@ -241,8 +241,15 @@ cdef class Search:
             )
 
     def stop(self):
-        """Make a running search return soon; what it has proved is kept."""
+        """Make a running search return soon, and later ones at once.
+
+        What is proved is kept; :meth:`resume` lets searches run again.
+        """
         self.is_stopped = True
+
+    def resume(self):
+        """Take a stop back."""
+        self.is_stopped = False
 
     def run(
         self,
@@ -263,7 +270,6 @@ cdef class Search:
             int64_t weight = 0, value, worst = -1
             intp_t i
             Entry* entry
-        self.is_stopped = False
         self.is_out = False
         self.deadline = seconds_now() + seconds
         for i in range(cases.shape[0]):

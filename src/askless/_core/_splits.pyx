@@ -196,7 +196,7 @@ cdef Split scan_cuts(
     SplitSearch search, intp_t test, const code_t* column, const float64_t* weights,
     const Rows* rows, intp_t low, intp_t high, float64_t price,
 ) noexcept nogil:
-    """Return the best cut of an ordered test by trying every one; ties: smallest cut."""
+    """Return the best cut of an ordered test by trying each; ties: smallest cut."""
     cdef:
         intp_t n_classes = rows.n_classes
         intp_t n_met, cut, k
@@ -492,7 +492,7 @@ cdef class SplitSearch:
         cdef:
             intp_t n_levels = self.n_levels[test]
             intp_t offset = test * rows.block.stride + rows.start
-            intp_t code, i, n_met, n = 0
+            intp_t code, n_met, n = 0
             bint has_unknown
         if self.is_wide:
             fill_histogram(

@@ -95,7 +95,8 @@ def write_whole(contents: Mapping[Path, str]) -> None:
                 file.write(text)
             os.chmod(drafts[path], 0o666 & ~_umask())
         for path in contents:
-            os.replace(drafts.pop(path), path)
+            os.replace(drafts[path], path)
+            del drafts[path]
     except OSError as error:
         raise DataFileError(
             f"The folder of a file must be there and writable. Got: {error.strerror} "

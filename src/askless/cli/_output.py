@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -222,11 +222,14 @@ def print_flowchart(text: str) -> None:
 
 
 @contextmanager
-def working(text: str) -> Iterator[None]:
-    """Show on a terminal's stderr that something is going on."""
+def working(text: str) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal's stderr that something is going on.
+
+    Yields a function that shows how far it has come.
+    """
     console = open_console(stderr=True)
     if not console.is_terminal:
-        yield
+        yield lambda how_far: None
         return
-    with console.status(text):
-        yield
+    with console.status(Text(text)) as status:
+        yield lambda how_far: status.update(Text(f"{text}: {how_far}"))

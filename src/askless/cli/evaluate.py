@@ -40,8 +40,8 @@ Columns = dict[str, Any]
     type=click.Choice(["outcome", "unknown"]),
     default="outcome",
     show_default=True,
-    help="Whether an empty cell is an outcome of its own, or can be any outcome of the "
-    "test: then all of them are followed.",
+    help="Whether an empty cell is an outcome of its own, or can be any outcome that "
+    "its column shows: then all of them are followed.",
 )
 @click.option("--unknown", metavar="TEXT", help="A text that is read as an empty cell.")
 @edited_option

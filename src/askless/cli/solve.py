@@ -14,26 +14,18 @@ import click
 
 from askless.cli._files import check_policy_path
 from askless.cli._fit_costs import fit_costs
-from askless.cli._output import (
-    flowchart,
-    format_number,
-    format_share,
-    print_facts,
-    print_flowchart,
-    print_json,
-    print_note,
-    working,
-)
+from askless.cli._output import format_number, print_json, print_note, working
 from askless.cli._reading import find_role, json_option, read_names
+from askless.cli._report import describe_solution, print_solution
 from askless.exceptions import AsklessError, AsklessWarning, InvalidOptionError
-from askless.policy import Tree
 from askless.problem import Table, read_costs, read_table
 from askless.solve import Solution, solve
+from askless.solve._answer import Progress
 
 __all__ = ["solve_command"]
 
-# Larger flowcharts are left to `askless show`.
-MOST_NODES = 60
+# The options that are the library's own; the others say how to read the table.
+HOW_TO_SOLVE = ("method", "objective", "stop", "budget", "max_error", "time_limit")
 
 
 def parse_options(
@@ -115,11 +107,14 @@ def _parse_list(text: str) -> list[Any]:
 )
 @click.option(
     "--objective",
-    type=click.Choice(["expected", "worst"]),
+    type=click.Choice(["expected", "worst", "both"]),
     default="expected",
     show_default=True,
-    help="Which cost is to be small.",
+    help="Which cost is to be small; both gives every trade-off.",
 )
+@click.option("--budget", type=float, help="What no case may cost more than.")
+@click.option("--max-error", type=float, help="The share that may be decided wrongly.")
+@click.option("--time-limit", type=float, metavar="SECONDS", help="When to stop.")
 @click.option(
     "--stop",
     type=click.Choice(["class", "case"]),
@@ -151,14 +146,11 @@ def _parse_list(text: str) -> list[Any]:
 def solve_command(
     table: Path,
     output: Path | None,
-    method: str,
-    objective: str,
-    stop: str,
     merge: bool,
     options: dict[str, Any],
     as_json: bool,
     quiet: bool,
-    **reading: Any,
+    **others: Any,
 ) -> None:
     """Find a cheap policy for the known TABLE (CSV, CSV.gz or Parquet).
 
@@ -167,19 +159,21 @@ def solve_command(
     if output is not None:
         check_policy_path(output)
     notes: list[str] = []
-    with working(f"Solving {table}"):
-        problem = _read(table, notes, **reading)
+    how = {name: others.pop(name) for name in HOW_TO_SOLVE}
+    how = {name: value for name, value in how.items() if value is not None}
+    with working(f"Solving {table}") as tell:
+        problem = _read(table, notes, **others)
         problem = problem.merged() if merge else problem
-        how = {"method": method, "objective": objective, "stop": stop}
+        how["progress"] = lambda progress: tell(_how_far(progress))
         solution = _solve(problem, how, options, notes)
     if output is not None:
         solution.policy.save(output)
     if as_json:
-        print_json(_describe(table, output, problem, solution, notes))
+        print_json(describe_solution(table, output, problem, solution, notes))
         return
     for note in notes:
         print_note(note)
-    _print_solution(table, output, problem, solution, quiet=quiet)
+    print_solution(table, output, problem, solution, quiet=quiet)
 
 
 def _read(
@@ -207,6 +201,11 @@ def _read(
     )
 
 
+def _how_far(progress: Progress) -> str:
+    best = "none yet" if progress.best is None else format_number(progress.best)
+    return f"best {best}, bound {format_number(progress.bound)}"
+
+
 def _solve(
     table: Table, how: dict[str, Any], options: dict[str, Any], notes: list[str]
 ) -> Solution:
@@ -228,72 +227,3 @@ def _solve(
     # A warning says what a note of the table says.
     notes += dict.fromkeys([*said, *solution.notes])
     return solution
-
-
-def _describe(
-    path: Path, output: Path | None, table: Table, solution: Solution, notes: list[str]
-) -> dict[str, Any]:
-    policy = solution.policy
-    return {
-        "table": str(path),
-        "n_cases": table.n_cases,
-        "n_tests": table.n_tests,
-        "n_classes": table.n_classes,
-        "method": solution.method,
-        "objective": solution.objective,
-        "expected_cost": solution.expected_cost,
-        "worst_cost": solution.worst_cost,
-        "error": solution.error,
-        "lower_bound": solution.lower_bound,
-        "bound_name": solution.bound_name,
-        "gap": solution.gap,
-        "status": solution.status,
-        "cost_of_all": table.prices.cost_of_all(),
-        "n_nodes": policy.n_nodes if isinstance(policy, Tree) else None,
-        "depth": policy.depth if isinstance(policy, Tree) else None,
-        "notes": notes,
-        "policy": None if output is None else str(output),
-    }
-
-
-def _print_solution(
-    path: Path, output: Path | None, table: Table, solution: Solution, *, quiet: bool
-) -> None:
-    click.echo(
-        f"{path}: {_count(table.n_cases, 'case')}, {_count(table.n_tests, 'test')}, "
-        f"{_count(table.n_classes, 'class')}\n"
-    )
-    bound = format_number(solution.lower_bound)
-    print_facts(
-        [
-            ("method", solution.method),
-            ("expected cost", format_number(solution.expected_cost)),
-            ("worst cost", format_number(solution.worst_cost)),
-            ("error", format_share(solution.error)),
-            (
-                "lower bound",
-                f"{bound} ({solution.objective} cost, by {solution.bound_name})",
-            ),
-            ("gap", _explain_gap(solution)),
-            ("cost of all tests", format_number(table.prices.cost_of_all())),
-        ]
-    )
-    policy = solution.policy
-    if not quiet and getattr(policy, "n_nodes", 0) <= MOST_NODES:
-        click.echo()
-        print_flowchart(flowchart(policy))
-    click.echo()
-    click.echo(f"Wrote {output}" if output else "Nothing was written: -o FILE does it.")
-
-
-def _explain_gap(solution: Solution) -> str:
-    if solution.status == "optimal":
-        return "0 %: no policy is cheaper"
-    if solution.error > 0:
-        return "unknown: the bound is of policies that are never wrong"
-    return f"{format_share(solution.gap)}: no policy can save more of the cost"
-
-
-def _count(n: int, what: str) -> str:
-    plural = f"{what}es" if what.endswith("s") else f"{what}s"
-    return f"{n:,} {what if n == 1 else plural}"

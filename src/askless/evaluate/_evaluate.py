@@ -138,7 +138,7 @@ def _evaluate_rows(policy: Policy, X: Any, y: Any, sample_weight: Any) -> Evalua
         error = (truth != decision).astype(np.float64)
         if policy.mistakes is not None:
             if np.any(truth < 0):
-                stranger = true[np.flatnonzero(truth < 0)[0]]
+                stranger = true.tolist()[np.flatnonzero(truth < 0)[0]]
                 raise InvalidTableError(
                     "To price mistakes, every true class must be known to the policy. "
                     f"Got {stranger!r}. Leave such rows out."

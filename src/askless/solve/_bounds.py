@@ -1,17 +1,115 @@
-"""Lower bounds on what any error-free policy costs, each valid by itself."""
+"""Lower bounds on what any error-free policy costs, each valid by itself.
+
+Each says when it holds. None needs a search, so a greedy answer on a table that is too
+large to search still carries one.
+"""
 
 from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core._cover import Cover, bound_cases
 from askless.problem import Table
+from askless.solve._integers import state_in_integers
 from askless.solve._task import Task
 
-__all__ = ["pair_bound"]
+__all__ = [
+    "BOUNDS",
+    "best_bound",
+    "certificate_bound",
+    "entropy_bound",
+    "huffman_bound",
+    "pair_bound",
+]
 
-# Cells looked at before the bound settles for fewer cases and opponents.
+# Cells looked at before a bound settles for fewer cases and opponents.
 MOST_CELLS = 100_000_000
+# Certificates compare every two cases.
+MOST_CERTIFIED = 3000
+
+
+def least_prices(table: Table) -> NDArray[np.float64]:
+    """Return the least that each test can charge, in any context and for any outcome."""
+    lows = np.minimum(table.prices.full, table.prices.discounted)
+    for test, by_outcome in table.prices.by_outcome.items():
+        lows[test] = min(lows[test], float(by_outcome.min()))
+    return lows
+
+
+def count_outcomes(table: Table) -> NDArray[np.int64]:
+    """Return how many outcomes each test can show for the cases of a table."""
+    counts = np.empty(table.n_tests, dtype=np.int64)
+    for i, test in enumerate(table.tests):
+        present = np.unique(table.codes[i])
+        if test.unknown_code in present:
+            counts[i] = max(test.n_levels, 1)
+        else:
+            counts[i] = len(present)
+    return counts
+
+
+def label_weights(task: Task) -> NDArray[np.float64]:
+    """Return the weight of each thing that can be decided and has any."""
+    weights = np.bincount(task.label_ids, weights=task.table.prior)
+    return weights[weights > 0]
+
+
+def entropy_bound(task: Task) -> float:
+    """Bound by the bits that the decision has, at the best rate of price per bit.
+
+    The leaves of a tree are code words over outcomes, and each decision needs at least
+    one. Valid for all cost rules and for unknown outcomes; for tables whose cases can all
+    be told apart.
+    """
+    table = task.table
+    outcomes = count_outcomes(table)
+    useful = outcomes > 1
+    if not useful.any() or table.indistinct:
+        return 0.0
+    rate = float((least_prices(table)[useful] / np.log2(outcomes[useful])).min())
+    weights = label_weights(task)
+    if task.objective == "worst":
+        return rate * float(np.log2(len(np.unique(task.label_ids))))
+    return rate * float(-(weights * np.log2(weights)).sum())
+
+
+def huffman_bound(task: Task) -> float:
+    """Bound by the number of tests of the best code words, at the cheapest price.
+
+    Valid as the entropy bound is.
+    """
+    table = task.table
+    outcomes = count_outcomes(table)
+    useful = outcomes > 1
+    if not useful.any() or table.indistinct:
+        return 0.0
+    cheapest, arity = float(least_prices(table)[useful].min()), int(outcomes.max())
+    n_labels = len(np.unique(task.label_ids))
+    if task.objective == "worst":
+        depth, words = 0, 1
+        while words < n_labels:
+            words *= arity
+            depth += 1
+        return cheapest * depth
+    return cheapest * _huffman(label_weights(task).tolist(), arity)
+
+
+def _huffman(weights: list[float], arity: int) -> float:
+    heap = list(weights)
+    heapq.heapify(heap)
+    total = 0.0
+    # The first merge takes fewer, so that all later ones are full.
+    take = (len(heap) - 2) % (arity - 1) + 2 if len(heap) > 1 else 0
+    while len(heap) > 1:
+        merged = sum(heapq.heappop(heap) for _ in range(min(take, len(heap))))
+        heapq.heappush(heap, merged)
+        total += merged
+        take = arity
+    return total
 
 
 def pair_bound(task: Task) -> float:
@@ -27,9 +125,7 @@ def pair_bound(task: Task) -> float:
     that tells anything.
     """
     table = task.table
-    lows = np.minimum(table.prices.full, table.prices.discounted)
-    for test, by_outcome in table.prices.by_outcome.items():
-        lows[test] = min(lows[test], float(by_outcome.min()))
+    lows = least_prices(table)
     tells = (table.codes != table.codes[:, :1]).any(axis=1)
     n = table.n_cases
     if not tells.any() or np.all(task.label_ids == task.label_ids[0]):
@@ -39,20 +135,17 @@ def pair_bound(task: Task) -> float:
     bounds = np.full(n, float(lows[tells].min()) if not table.indistinct else 0.0)
     n_opponents = max(1, min(n, MOST_CELLS // (table.n_tests * min(n, 1000))))
     opponents = _spread(n, n_opponents)
-    for case in _spread(n, min(n, 1000 if n > 1000 else n)):
-        bounds[case] = max(bounds[case], _case_bound(task, table, case, opponents, lows))
+    for case in _spread(n, min(n, 1000)):
+        bounds[case] = max(bounds[case], _case_bound(task, case, opponents, lows))
     if task.objective == "worst":
         return float(bounds.max())
     return float(bounds @ table.prior)
 
 
 def _case_bound(
-    task: Task,
-    table: Table,
-    case: int,
-    opponents: NDArray[np.int64],
-    lows: NDArray[np.float64],
+    task: Task, case: int, opponents: NDArray[np.int64], lows: NDArray[np.float64]
 ) -> float:
+    table = task.table
     rivals = opponents[task.label_ids[opponents] != task.label_ids[case]]
     prices = lows.copy()
     for test, by_outcome in table.prices.by_outcome.items():
@@ -71,3 +164,35 @@ def _case_bound(
 def _spread(n: int, count: int) -> NDArray[np.int64]:
     """Return ``count`` of the numbers below n, evenly spread."""
     return np.unique(np.linspace(0, n - 1, count).astype(np.int64))
+
+
+def certificate_bound(task: Task) -> float:
+    """Bound each case by the cheapest set of tests that tells it from all its opponents.
+
+    Valid for all cost rules on tables without unknown outcomes; computed for up to 3,000
+    cases.
+    """
+    table = task.table
+    if table.has_unknown or table.n_cases > MOST_CERTIFIED or table.prices.delayed.any():
+        return 0.0
+    whole = state_in_integers(task)
+    cover = Cover(whole.codes, whole.label, whole.case_prices, 2)
+    bounds = bound_cases(cover, np.arange(whole.n_cases, dtype=np.uint16))
+    if task.objective == "worst":
+        return whole.true_cost(int(bounds.max()), is_worst=True)
+    return whole.true_cost(int(bounds @ whole.weight), is_worst=False)
+
+
+BOUNDS: dict[str, Callable[[Task], float]] = {
+    "certificate": certificate_bound,
+    "entropy": entropy_bound,
+    "huffman": huffman_bound,
+    "pairs": pair_bound,
+}
+
+
+def best_bound(task: Task) -> tuple[float, str]:
+    """Return the largest of the bounds, and its name; the first on a tie."""
+    values = {name: bound(task) for name, bound in BOUNDS.items()}
+    name = max(values, key=lambda key: values[key])
+    return values[name], name

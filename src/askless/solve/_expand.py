@@ -16,7 +16,10 @@ __all__ = ["expand_rule"]
 Cases = NDArray[np.int64]
 
 
-def expand_rule(task: Task, choose: Callable[[Cases, Any], tuple[int, Any]]) -> Tree:
+Choice = tuple[int, Callable[[Cases], Any] | None]
+
+
+def expand_rule(task: Task, choose: Callable[[Cases, Any], Choice]) -> Tree:
     """Return the tree that a rule stands for, on a table without unknown outcomes.
 
     Parameters
@@ -25,7 +28,8 @@ def expand_rule(task: Task, choose: Callable[[Cases, Any], tuple[int, Any]]) -> 
         The table and what is to be decided.
     choose : callable
         Takes the cases that are left and a note of its own (None at the root); returns
-        the next test, or -1 to decide, and the note for all branches of that test.
+        the next test, or -1 to decide, and a function from the cases of a branch to
+        their note.
     """
     table = task.table
     arrays: dict[str, list[Any]] = {
@@ -62,7 +66,8 @@ def expand_rule(task: Task, choose: Callable[[Cases, Any], tuple[int, Any]]) -> 
         arrays["branch_code"].extend(present.tolist())
         arrays["branch_child"].extend([-1] * len(present))
         stack.extend(
-            (parts[i], below, first + i) for i in range(len(present) - 1, -1, -1)
+            (parts[i], below(parts[i]) if below else None, first + i)
+            for i in range(len(present) - 1, -1, -1)
         )
     arrays["branch_start"].append(len(arrays["branch_code"]))
     arrays["weight_start"].append(len(arrays["weight"]))

@@ -6,6 +6,7 @@ counts for. They know tables; they must not know how a split is searched.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import numpy as np
@@ -108,10 +109,18 @@ def grow_by_criterion(
     delta: float = 0.0,
     max_depth: int | None = None,
     free_reuse: bool = False,
+    budget: float = math.inf,
+    max_nodes: int = MAX_NODES,
+    keeps_counts: bool = False,
     use_crossing: bool = True,
     use_bounds: bool = True,
 ) -> Tree:
-    """Grow a tree on a table by any criterion; see :func:`grow_greedy_tree`."""
+    """Grow a tree on a table by any criterion; see :func:`grow_greedy_tree`.
+
+    With a `budget`, a node leaves out the tests that would take a case beyond it, as if
+    no test were delayed. With `keeps_counts` the nodes hold the class weights that the
+    criterion saw, instead of the prior.
+    """
     table = task.table
     order = np.argsort(task.label_ids, kind="stable")
     chances = np.concatenate(table.chances) if table.has_unknown else None
@@ -132,14 +141,16 @@ def grow_by_criterion(
             max_depth=2**31 if max_depth is None else int(max_depth),
             max_impurity=delta,
             min_weight=0.0,
-            max_nodes=MAX_NODES,
+            max_nodes=max_nodes,
             free_reuse=free_reuse,
+            budget=budget,
+            keeps_counts=keeps_counts,
             use_crossing=use_crossing,
             use_bounds=use_bounds,
         )
     except OverflowError:
         raise NoPolicyError(
-            f"A tree must have at most {MAX_NODES:,} nodes. Got more: every unknown "
+            f"A tree must have at most {max_nodes:,} nodes. Got more: every unknown "
             "outcome doubles what may be seen. Limit max_depth, or settle some unknown "
             "outcomes."
         ) from None

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from askless.policy import Policy
+from askless.solve._answer import Answer
+from askless.solve._auto import solve_automatically
 from askless.solve._greedy import grow_ec2_tree, grow_gbs_tree, grow_greedy_tree
+from askless.solve._search import search_exactly, search_restricted
 
 __all__ = ["METHODS", "Method"]
 
@@ -20,23 +23,59 @@ class Method:
     name : str
         How to ask for it.
     solve : callable
-        Takes a Task and the method's options, returns a Policy.
+        Takes a Task, Limits if it is anytime, and the method's options; returns a
+        Policy, or an Answer with a bound.
     summary : str
         What it does, in a sentence.
     guarantee : str
         What is proved about its answers.
     options : dict of str to str
         Its options and what they mean.
+    is_anytime : bool
+        Whether it takes limits of time, and returns the best so far when stopped.
     """
 
     name: str
-    solve: Callable[..., Policy]
+    solve: Callable[..., Policy | Answer]
     summary: str
     guarantee: str
     options: dict[str, str] = field(default_factory=dict)
+    is_anytime: bool = False
 
 
 _METHODS = [
+    Method(
+        "auto",
+        solve_automatically,
+        "Proves the optimum when it can within the time limit (ten seconds if none is "
+        "given), else gives the best that it found.",
+        "A lower bound with every answer.",
+        is_anytime=True,
+    ),
+    Method(
+        "exact",
+        search_exactly,
+        "Branch and bound over sets of cases, with a table of what is proved.",
+        "The optimum if it ends; the best so far and a lower bound at any moment.",
+        {
+            "max_memory": "bytes that remembering states may take",
+            "cover_depth": "how many tests of a certificate are searched exactly",
+        },
+        is_anytime=True,
+    ),
+    Method(
+        "search",
+        search_restricted,
+        "The same search, cut to the K best-scored tests of each state, K = 1, 2, 3, ... "
+        "as time allows (ten seconds if no limit is given).",
+        "The optimum once K is the number of tests; before that none.",
+        {
+            "max_breadth": "the largest K",
+            "max_memory": "bytes that remembering states may take",
+            "cover_depth": "how many tests of a certificate are searched exactly",
+        },
+        is_anytime=True,
+    ),
     Method(
         "greedy",
         grow_greedy_tree,

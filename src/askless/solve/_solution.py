@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from askless.policy import Policy
+from askless.solve._answer import Point
 
 __all__ = ["Solution"]
 
@@ -19,7 +20,7 @@ class Solution:
         The policy that was found.
     method : str
         The method that found it.
-    objective : {"expected", "worst"}
+    objective : {"expected", "worst", "both"}
         What was to be small.
     expected_cost, worst_cost : float
         Exact costs on the table: mean over the prior, and of the dearest case.
@@ -33,6 +34,9 @@ class Solution:
         "optimal" if the cost equals the lower bound.
     notes : tuple of str
         Remarks on the table.
+    pareto : tuple of Point
+        With objective "both": the trade-offs, each a worst cost, an expected cost and
+        its policy, in ascending order of the worst cost.
 
     Examples
     --------
@@ -40,7 +44,7 @@ class Solution:
     >>> table = askless.Table([[0, 0], [0, 1], [1, 1]], ["a", "b", "c"])
     >>> solution = askless.solve(table)
     >>> solution.worst_cost, round(solution.expected_cost, 4), solution.status
-    (2.0, 1.6667, 'feasible')
+    (2.0, 1.6667, 'optimal')
     """
 
     policy: Policy
@@ -53,6 +57,7 @@ class Solution:
     bound_name: str
     status: str
     notes: tuple[str, ...] = field(default=())
+    pareto: tuple[Point, ...] = field(default=())
 
     @property
     def cost(self) -> float:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,12 +15,14 @@ from askless.exceptions import (
     IndistinctCasesWarning,
     InvalidOptionError,
     InvalidTableError,
+    NoPolicyError,
     UnknownNameError,
     suggest_name,
 )
 from askless.policy import Tree
 from askless.problem import Table
-from askless.solve._bounds import pair_bound
+from askless.solve._answer import Answer, Limits, Progress
+from askless.solve._bounds import best_bound
 from askless.solve._registry import METHODS, Method
 from askless.solve._solution import Solution
 from askless.solve._task import Task
@@ -27,6 +31,7 @@ __all__ = ["solve"]
 
 # Costs this close to the bound, relatively, have met it.
 TOLERANCE = 1e-9
+OBJECTIVES = ("expected", "worst", "both")
 
 
 def solve(
@@ -39,24 +44,39 @@ def solve(
     stop: str = "class",
     time_limit: float | None = None,
     random_state: Any = None,
+    n_jobs: int = 2,
+    progress: Callable[[Progress], object] | None = None,
     **method_options: Any,
 ) -> Solution:
-    """Find a cheap policy for a known table.
+    """Find a cheap policy for a known table, and say how far from the best it can be.
 
     Parameters
     ----------
     table : Table
         What each test shows for each case.
-    objective : {"expected", "worst"}, default="expected"
-        Which cost the lower bound is of.
+    objective : {"expected", "worst", "both"}, default="expected"
+        Which cost is to be small. "both" gives every trade-off that no policy beats in
+        both costs, in ``solution.pareto``.
     method : str, default="auto"
-        One of ``askless methods``. "auto" takes the best method for the table.
-    budget, max_error, time_limit
-        Not supported by any method yet; leave them at their defaults.
+        One of ``askless methods``. "auto" proves the optimum when it can within the
+        time limit, and else gives the best that it found.
+    budget : float, optional
+        The worst cost is never above this; the policy with the least error that is
+        found within it is returned. With objective "both", the error-free policy of
+        least expected cost within it.
+    max_error : float, default=0.0
+        The share of the weight that may be decided wrongly. Above 0, the cheapest
+        policy that is found with at most this error is returned.
     stop : {"class", "case"}, default="class"
         Stop when the class is known, or only when the case is.
+    time_limit : float, optional
+        Seconds that an anytime method may take.
     random_state : int, optional
-        Seed of the methods that draw at random.
+        Seed of the methods that draw at random; none of the present ones do.
+    n_jobs : int, default=2
+        Threads of a search. Proved costs do not depend on it.
+    progress : callable, optional
+        Called with a Progress (seconds, best, bound) now and then while a search runs.
     **method_options
         Options of the method.
 
@@ -85,8 +105,8 @@ def solve(
     >>> table = askless.Table([[0, 0], [0, 1], [1, 1]], ["a", "b", "c"],
     ...                       costs=[1, 3], tests=["cheap", "dear"])
     >>> solution = askless.solve(table)
-    >>> solution.method, solution.worst_cost
-    ('greedy', 4.0)
+    >>> solution.worst_cost, solution.status, solution.gap
+    (4.0, 'optimal', 0.0)
     >>> print(askless.show(solution.policy))
     cheap?  1
     ├─ 0  [66.7 %, spent 1]  dear?  3
@@ -94,38 +114,112 @@ def solve(
     │  └─ 1  [33.3 %, spent 4]  => b
     └─ 1  [33.3 %, spent 1]  => c
     """
-    _check_limits(objective, budget, max_error, time_limit)
-    chosen = _find_method("greedy" if method == "auto" else method)
+    _check_arguments(objective, budget, max_error, time_limit)
+    chosen = _find_method(method)
     _check_options(chosen, method_options)
     task = _make_task(table, objective, stop)
     _warn(table, task)
-    policy = chosen.solve(task, **method_options)
+    limits = Limits(time_limit, progress, max(1, int(n_jobs)))
+    if objective == "both":
+        return _solve_both(task, limits, budget, max_error, method, method_options)
+    if budget is not None or max_error > 0:
+        answer = _trade(task, budget, max_error, method, method_options)
+        return _make_solution(task, answer, "greedy", max_error if budget is None else 1.0)
+    answer = _run(chosen, task, limits, method_options)
+    return _make_solution(task, answer, answer.winner or chosen.name, 0.0)
+
+
+def _run(method: Method, task: Task, limits: Limits, options: dict[str, Any]) -> Answer:
+    if method.is_anytime:
+        found = method.solve(task, limits, **options)
+    else:
+        found = method.solve(task, **options)
+    return found if isinstance(found, Answer) else Answer(found)
+
+
+def _trade(
+    task: Task, budget: Any, max_error: float, method: str, options: dict[str, Any]
+) -> Answer:
+    """Trade error for cost; a portfolio of greedy trees does that."""
+    from askless.solve._tradeoff import solve_within_budget, solve_within_error
+
+    if method not in ("auto", "greedy") or options:
+        given = next(iter(options), method)
+        raise InvalidOptionError(
+            "With a budget or a max_error the method must be 'auto' or 'greedy', without "
+            f"options: all of its impurities are tried. Got {given!r}. Leave it out."
+        )
+    if budget is not None:
+        limit = max_error if max_error > 0 else 1.0
+        tree, winner = solve_within_budget(task, float(budget), max_error=limit)
+    else:
+        tree, winner = solve_within_error(task, max_error)
+    return Answer(tree, winner=f"greedy, {winner}")
+
+
+def _solve_both(
+    task: Task,
+    limits: Limits,
+    budget: float | None,
+    max_error: float,
+    method: str,
+    options: dict[str, Any],
+) -> Solution:
+    if method not in ("auto", "exact") or max_error > 0:
+        raise InvalidOptionError(
+            "objective='both' is for the exact search without error. Got "
+            f"method={method!r} and max_error={max_error:g}. Use method='exact'."
+        )
+    answer = _run(METHODS["exact"], task, limits, options)
+    if budget is not None and answer.pareto:
+        within = [p for p in answer.pareto if p.worst_cost <= budget * (1 + TOLERANCE)]
+        if not within:
+            raise NoPolicyError(
+                "No policy without error keeps to the budget. Got a budget of "
+                f"{budget:g}, and the least worst cost is "
+                f"{answer.pareto[0].worst_cost:g}. Raise the budget, or allow an error."
+            )
+        # Points ascend in worst cost, so the last one has the least expected cost.
+        answer = answer._replace(policy=within[-1].policy)
+    return _make_solution(task, answer, "exact", 0.0)
+
+
+def _make_solution(
+    task: Task, answer: Answer, method: str, allowed_error: float
+) -> Solution:
+    policy = answer.policy
     assert isinstance(policy, Tree)
-    is_exact = policy.n_leaves == 1 or not method_options.get("delta")
-    bound = pair_bound(task) if is_exact and "max_depth" not in method_options else 0.0
-    cost = policy.worst_cost if objective == "worst" else policy.expected_cost
-    # The bound is of policies without error, so it proves nothing of one that has some.
+    cost = policy.worst_cost if task.objective == "worst" else policy.expected_cost
     error = _error(policy)
-    is_optimal = error <= TOLERANCE and cost <= bound * (1 + TOLERANCE)
+    bound, name = answer.lower_bound, answer.bound_name
+    # Bounds are of policies without error (or with no more than cases that nothing
+    # parts force on them); where error is allowed they prove nothing.
+    if allowed_error > 0:
+        bound, name = 0.0, "none"
+    elif not name:
+        bound, name = best_bound(task)
+    is_free_of_choice = allowed_error == 0 and (error <= TOLERANCE or name == "search")
+    is_optimal = is_free_of_choice and cost <= bound * (1 + TOLERANCE) + 1e-12
     return Solution(
         policy=policy,
-        method=chosen.name,
-        objective=objective,
+        method=method,
+        objective=task.objective,
         expected_cost=policy.expected_cost,
         worst_cost=policy.worst_cost,
         error=error,
-        lower_bound=min(bound, cost) if is_optimal else bound,
-        bound_name="pairs",
+        lower_bound=min(bound, cost),
+        bound_name=name,
         status="optimal" if is_optimal else "feasible",
-        notes=tuple(table.notes),
+        notes=tuple(task.table.notes),
+        pareto=answer.pareto,
     )
 
 
 def _find_method(name: str) -> Method:
     if name not in METHODS:
-        known = ", ".join(sorted(METHODS))
+        known = ", ".join(METHODS)
         raise UnknownNameError(
-            f"method must be one of auto, {known}. Got {name!r}. "
+            f"method must be one of {known}. Got {name!r}. "
             f"{suggest_name(name, METHODS)}See `askless methods`."
         )
     return METHODS[name]
@@ -140,29 +234,35 @@ def _check_options(method: Method, options: dict[str, Any]) -> None:
     for name in options:
         if name not in known:
             raise UnknownNameError(
-                f"The options of {method.name!r} are {', '.join(known)}. Got {name!r}. "
-                f"{suggest_name(name, known)}Leave it out."
+                f"The options of {method.name!r} are {', '.join(known) or 'none'}. Got "
+                f"{name!r}. {suggest_name(name, known)}Leave it out."
             )
 
 
-def _check_limits(
-    objective: str, budget: Any, max_error: float, time_limit: Any
+def _check_arguments(
+    objective: str, budget: Any, max_error: Any, time_limit: Any
 ) -> None:
-    if objective not in ("expected", "worst"):
+    if objective not in OBJECTIVES:
         raise InvalidOptionError(
-            f"objective must be 'expected' or 'worst'. Got {objective!r}. "
-            f"{suggest_name(objective, ('expected', 'worst'))}Choose one of them."
+            f"objective must be one of {', '.join(OBJECTIVES)}. Got {objective!r}. "
+            f"{suggest_name(objective, OBJECTIVES)}Choose one of them."
         )
-    if budget is not None or time_limit is not None or max_error != 0.0:
-        given = next(
-            name
-            for name, value in (("budget", budget), ("time_limit", time_limit))
-            if value is not None
-        ) if (budget is not None or time_limit is not None) else "max_error"
+    for name, value in (("budget", budget), ("time_limit", time_limit)):
+        if value is not None and not (_is_number(value) and value >= 0):
+            raise InvalidOptionError(
+                f"{name} must be a number >= 0, or None for none. Got {value!r}. Leave "
+                "it out for no limit."
+            )
+    if not (_is_number(max_error) and 0 <= max_error <= 1):
         raise InvalidOptionError(
-            f"{given} must be left at its default, since no method supports it yet. Got "
-            "another value. To trade error for cost, use the option delta."
+            f"max_error must be a share from 0 to 1. Got {max_error!r}. 0.05 allows one "
+            "wrong decision in twenty."
         )
+
+
+def _is_number(value: Any) -> bool:
+    is_real = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    return is_real and not math.isnan(float(value))
 
 
 def _make_task(table: Table, objective: str, stop: str) -> Task:

@@ -16,18 +16,28 @@ from askless.testing._reference_policy import (
 )
 from askless.testing._reference_solve import (
     brute_force_cost,
+    brute_force_pareto,
     count_pairs,
     plain_greedy_costs,
+)
+from askless.testing._reference_tradeoff import (
+    Tradeoff,
+    brute_force_tradeoffs,
+    list_prunings,
 )
 
 __all__ = [
     "PlainEvaluation",
     "PlainRun",
+    "Tradeoff",
     "brute_force_cost",
+    "brute_force_pareto",
+    "brute_force_tradeoffs",
     "check_policy",
     "count_pairs",
     "encode_category",
     "encode_number",
+    "list_prunings",
     "path_cost",
     "plain_evaluate",
     "plain_greedy_costs",

@@ -11,7 +11,12 @@ from functools import lru_cache
 
 from askless.problem import Table
 
-__all__ = ["brute_force_cost", "count_pairs", "plain_greedy_costs"]
+__all__ = [
+    "brute_force_cost",
+    "brute_force_pareto",
+    "count_pairs",
+    "plain_greedy_costs",
+]
 
 Cases = frozenset[int]
 
@@ -51,9 +56,9 @@ def _price(table: Table, test: int, code: int, bought: frozenset[int]) -> Fracti
 def brute_force_cost(table: Table, objective: str) -> float:
     """Return the least worst or expected cost of any tree without error.
 
-    Tries every test at every reachable pair of a set of cases and a set of tests bought,
-    each once. For tables of up to about nine cases. Sets that no test can part cost
-    nothing more.
+    Tries every test at every reachable pair of a set of cases and a set of open groups,
+    tests that show nothing new but open a group included. For tables of up to about nine
+    cases. Sets that no test can part cost nothing more.
 
     Examples
     --------
@@ -62,19 +67,13 @@ def brute_force_cost(table: Table, objective: str) -> float:
     4.0
     """
     prior = [Fraction(float(p)) for p in table.prior]
-    # What has been bought matters only where a group may be open.
-    has_groups = any(group is not None for group in table.prices.group)
 
     @lru_cache(maxsize=None)
     def best(cases: Cases, bought: frozenset[int]) -> Fraction:
-        if count_pairs(table, cases) == 0:
+        if not _can_go_on(table, cases):
             return Fraction(0)
-        least: Fraction | None = None
-        for test in range(table.n_tests):
-            parts = _split(table, cases, test)
-            if len(parts) < 2:
-                continue
-            after = bought | {test} if has_groups else bought
+        totals = []
+        for test, parts, after in _moves(table, cases, bought):
             total = Fraction(0)
             for code, part in parts.items():
                 price = _price(table, test, code, bought)
@@ -83,10 +82,85 @@ def brute_force_cost(table: Table, objective: str) -> float:
                     total = max(total, price + below)
                 else:
                     total += price * sum(prior[c] for c in part) + below
-            least = total if least is None else min(least, total)
-        return Fraction(0) if least is None else least
+            totals.append(total)
+        return min(totals)
 
     return float(best(frozenset(range(table.n_cases)), frozenset()))
+
+
+def brute_force_pareto(table: Table) -> list[tuple[float, float]]:
+    """Return every (worst, expected) cost that no error-free tree beats in both.
+
+    Keeps, for each set of cases, all trade-offs that nothing beats, and combines them
+    in every way.
+
+    Examples
+    --------
+    >>> brute_force_pareto(Table([[0, 0], [0, 1], [1, 1]], ["a", "b", "c"]))
+    [(2.0, 1.66...)]
+    """
+    prior = [Fraction(float(p)) for p in table.prior]
+
+    @lru_cache(maxsize=None)
+    def front(
+        cases: Cases, bought: frozenset[int]
+    ) -> tuple[tuple[Fraction, Fraction], ...]:
+        if not _can_go_on(table, cases):
+            return ((Fraction(0), Fraction(0)),)
+        found: list[tuple[Fraction, Fraction]] = []
+        for test, parts, after in _moves(table, cases, bought):
+            sums = [(Fraction(0), Fraction(0))]
+            for code, part in parts.items():
+                price = _price(table, test, code, bought)
+                mass = sum((prior[c] for c in part), Fraction(0))
+                sums = _unbeaten(
+                    [
+                        (max(worst, price + w), expected + price * mass + e)
+                        for worst, expected in sums
+                        for w, e in front(part, after)
+                    ]
+                )
+            found.extend(sums)
+        return tuple(_unbeaten(found))
+
+    points = front(frozenset(range(table.n_cases)), frozenset())
+    return [(float(worst), float(expected)) for worst, expected in points]
+
+
+def _unbeaten(
+    points: list[tuple[Fraction, Fraction]],
+) -> list[tuple[Fraction, Fraction]]:
+    """Return the points that no other is at least as good as in both, ascending."""
+    kept: list[tuple[Fraction, Fraction]] = []
+    for worst, expected in sorted(set(points)):
+        if not kept or expected < kept[-1][1]:
+            kept.append((worst, expected))
+    return kept
+
+
+def _can_go_on(table: Table, cases: Cases) -> bool:
+    """Return whether the cases differ in class and some test parts them."""
+    return count_pairs(table, cases) > 0 and any(
+        len(_split(table, cases, test)) > 1 for test in range(table.n_tests)
+    )
+
+
+def _moves(
+    table: Table, cases: Cases, bought: frozenset[int]
+) -> list[tuple[int, dict[int, Cases], frozenset[int]]]:
+    """Return the tests worth buying, their parts, and what counts as bought after.
+
+    Only one test of each group is remembered: what matters is that it is open.
+    """
+    groups = table.prices.group
+    is_open = {groups[test] for test in bought}
+    moves = []
+    for test in range(table.n_tests):
+        parts = _split(table, cases, test)
+        opens = groups[test] is not None and groups[test] not in is_open
+        if len(parts) > 1 or opens:
+            moves.append((test, parts, bought | {test} if opens else bought))
+    return moves
 
 
 def plain_greedy_costs(table: Table, *, delta: float = 0.0) -> tuple[float, float]:

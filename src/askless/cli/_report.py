@@ -1,0 +1,126 @@
+"""Report a solution: for people with its flowchart, for machines as plain data.
+
+This module must not know where the table came from or how it was solved.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from askless.cli._output import (
+    flowchart,
+    format_number,
+    format_share,
+    print_facts,
+    print_flowchart,
+    print_table,
+)
+from askless.policy import Tree
+from askless.problem import Table
+from askless.solve import Solution
+
+__all__ = ["describe_solution", "print_solution"]
+
+# Larger flowcharts are left to `askless show`.
+MOST_NODES = 60
+
+
+def describe_solution(
+    path: Path, output: Path | None, table: Table, solution: Solution, notes: list[str]
+) -> dict[str, Any]:
+    """Return what was found, for JSON."""
+    policy = solution.policy
+    return {
+        "table": str(path),
+        "n_cases": table.n_cases,
+        "n_tests": table.n_tests,
+        "n_classes": table.n_classes,
+        "method": solution.method,
+        "objective": solution.objective,
+        "expected_cost": solution.expected_cost,
+        "worst_cost": solution.worst_cost,
+        "error": solution.error,
+        "lower_bound": solution.lower_bound,
+        "bound_name": solution.bound_name,
+        "gap": solution.gap,
+        "status": solution.status,
+        "cost_of_all": table.prices.cost_of_all(),
+        "n_nodes": policy.n_nodes if isinstance(policy, Tree) else None,
+        "depth": policy.depth if isinstance(policy, Tree) else None,
+        "pareto": [
+            [point.worst_cost, point.expected_cost] for point in solution.pareto
+        ],
+        "notes": notes,
+        "policy": None if output is None else str(output),
+    }
+
+
+def print_solution(
+    path: Path, output: Path | None, table: Table, solution: Solution, *, quiet: bool
+) -> None:
+    """Print what was found, for people."""
+    click.echo(
+        f"{path}: {_count(table.n_cases, 'case')}, {_count(table.n_tests, 'test')}, "
+        f"{_count(table.n_classes, 'class')}\n"
+    )
+    print_facts(
+        [
+            ("method", solution.method),
+            ("expected cost", format_number(solution.expected_cost)),
+            ("worst cost", format_number(solution.worst_cost)),
+            ("error", format_share(solution.error)),
+            *_explain_bound(solution),
+            ("cost of all tests", format_number(table.prices.cost_of_all())),
+        ]
+    )
+    if solution.pareto:
+        _print_pareto(solution)
+    policy = solution.policy
+    if not quiet and getattr(policy, "n_nodes", 0) <= MOST_NODES:
+        click.echo()
+        print_flowchart(flowchart(policy))
+    click.echo()
+    click.echo(f"Wrote {output}" if output else "Nothing was written: -o FILE does it.")
+
+
+def _explain_bound(solution: Solution) -> list[tuple[str, str]]:
+    if solution.bound_name == "none":
+        return [("lower bound", "none for a policy that may be wrong")]
+    which = "worst" if solution.objective == "worst" else "expected"
+    bound = format_number(solution.lower_bound)
+    if solution.status == "optimal":
+        gap = "0 %: no policy is cheaper"
+    elif solution.error > 0:
+        gap = "unknown: the bound is of policies that are never wrong"
+    else:
+        gap = f"{format_share(solution.gap)}: no policy can save more of the cost"
+    return [
+        ("lower bound", f"{bound} ({which} cost, by {solution.bound_name})"),
+        ("gap", gap),
+    ]
+
+
+def _print_pareto(solution: Solution) -> None:
+    click.echo("\nTrade-offs that no policy beats in both costs:\n")
+    costs = (solution.worst_cost, solution.expected_cost)
+    print_table(
+        ["worst", "expected", ""],
+        [
+            [
+                format_number(point.worst_cost),
+                format_number(point.expected_cost),
+                "this policy" if point[:2] == costs else "",
+            ]
+            for point in solution.pareto
+        ],
+        numbers=["worst", "expected"],
+        indent=2,
+    )
+
+
+def _count(n: int, what: str) -> str:
+    plural = f"{what}es" if what.endswith("s") else f"{what}s"
+    return f"{n:,} {what if n == 1 else plural}"

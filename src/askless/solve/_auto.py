@@ -1,0 +1,56 @@
+"""Choose for the user: prove when it can be proved, else the best of several methods."""
+
+from __future__ import annotations
+
+from askless.exceptions import InvalidOptionError
+from askless.solve._answer import Answer, Limits
+from askless.solve._greedy import grow_ec2_tree, grow_gbs_tree, grow_greedy_tree
+from askless.solve._integers import state_in_integers
+from askless.solve._search import search_exactly
+from askless.solve._task import Task
+
+__all__ = ["solve_automatically"]
+
+# What a search gets when the user sets no limit.
+DEFAULT_SECONDS = 10.0
+# A search over more cells than this would not get beyond its first states.
+MOST_CELLS = 3_000_000
+
+
+def solve_automatically(task: Task, limits: Limits) -> Answer:
+    """Search and prove if the table allows it; else take the best of the greedy methods.
+
+    Parameters
+    ----------
+    task : Task
+        What to solve.
+    limits : Limits
+        Time, threads and progress; ten seconds if there is no time limit.
+    """
+    table = task.table
+    if limits.time_limit is None:
+        limits = Limits(DEFAULT_SECONDS, limits.progress, limits.n_jobs, limits.started)
+    if table.n_cases * table.n_tests <= MOST_CELLS:
+        try:
+            state_in_integers(task)
+        except InvalidOptionError:
+            pass
+        else:
+            return search_exactly(task, limits)._replace(winner="exact")
+    return best_of_greedy(task)
+
+
+def best_of_greedy(task: Task) -> Answer:
+    """Return the cheapest tree of the greedy methods; on a tie, the first of them."""
+    trees = {
+        "greedy": grow_greedy_tree(task),
+        "greedy, powers of 3": grow_greedy_tree(task, impurity="powers", power=3),
+        "ec2": grow_ec2_tree(task),
+        "gbs": grow_gbs_tree(task),
+    }
+    if task.objective == "worst":
+        costs = {name: tree.worst_cost for name, tree in trees.items()}
+    else:
+        costs = {name: tree.expected_cost for name, tree in trees.items()}
+    winner = min(costs, key=lambda name: costs[name])
+    return Answer(trees[winner], winner=winner)

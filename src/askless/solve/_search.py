@@ -1,0 +1,330 @@
+"""Search for the cheapest policy of a known table, and prove that it is.
+
+One engine, two ways: *restricted* to the few best-scored tests of each state it finds
+good policies fast; over all tests it proves lower bounds. Here it is decided which search
+runs when, and for how long; the searching itself is compiled.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any
+
+import numpy as np
+
+from askless._core._cover import Cover
+from askless._core._search import Search
+from askless.exceptions import InvalidOptionError
+from askless.policy import Tree
+from askless.solve._answer import Answer, Limits, Point, Progress
+from askless.solve._expand import Cases, Choice, expand_rule
+from askless.solve._greedy import grow_greedy_tree
+from askless.solve._integers import IntegerTable, state_in_integers
+from askless.solve._task import Task
+
+__all__ = ["search_exactly", "search_restricted"]
+
+TOO_DEAR = 2**59
+NO_LIMIT = 2**60
+FOREVER = 1e9
+MOST_BYTES = 2 * 1024**3
+# A threshold rises by this share of the open interval each time.
+STEP = 0.3
+# Comparisons of two cases by one test that building a cover does in a second.
+COVER_RATE = 4e8
+
+
+def search_exactly(
+    task: Task,
+    limits: Limits,
+    *,
+    max_memory: int = MOST_BYTES,
+    cover_depth: int = 2,
+    use_certificate: bool = True,
+    use_entropy: bool = True,
+    use_children: bool = True,
+    use_additivity: bool = True,
+) -> Answer:
+    """Find a cheapest policy and prove it; stopped early, the best one and a bound.
+
+    Parameters
+    ----------
+    task : Task
+        What to solve; no unknown outcomes and no delayed tests.
+    limits : Limits
+        Time, threads and progress.
+    max_memory : int, default=2147483648
+        Bytes that remembering states may take; forgetting costs time only.
+    cover_depth : int, default=2
+        How many tests of a certificate are searched exactly.
+    use_certificate, use_entropy, use_children, use_additivity : bool, default=True
+        Switches of the bounds; they change time, never the answer.
+    """
+    switches = {
+        "use_certificate": use_certificate,
+        "use_entropy": use_entropy,
+        "use_children": use_children,
+        "use_additivity": use_additivity,
+    }
+    race = Race(task, limits, max_memory, cover_depth, switches)
+    race.run(race.improve, race.prove)
+    if task.objective == "both":
+        return race.trade_offs()
+    return race.answer()
+
+
+def search_restricted(
+    task: Task,
+    limits: Limits,
+    *,
+    max_breadth: int | None = None,
+    max_memory: int = MOST_BYTES,
+    cover_depth: int = 2,
+) -> Answer:
+    """Search the K best-scored tests of each state, for K = 1, 2, 3, ... as time allows.
+
+    Parameters
+    ----------
+    task, limits, max_memory, cover_depth
+        See :func:`search_exactly`.
+    max_breadth : int, optional
+        The largest K; up to all tests by default.
+    """
+    if max_breadth is not None and max_breadth < 1:
+        raise InvalidOptionError(
+            f"max_breadth must be at least 1. Got {max_breadth}. With 1 the search is "
+            "greedy."
+        )
+    if limits.time_limit is None and max_breadth is None:
+        limits = Limits(10.0, limits.progress, limits.n_jobs, limits.started)
+    race = Race(task, limits, max_memory, cover_depth, {})
+    race.max_breadth = max_breadth
+    race.run(race.improve)
+    return race.answer()
+
+
+class Race:
+    """Two searches over one table: one lowers the best cost, one raises the bound."""
+
+    def __init__(
+        self,
+        task: Task,
+        limits: Limits,
+        max_memory: int,
+        cover_depth: int,
+        switches: dict[str, bool],
+    ) -> None:
+        self.task = task
+        self.limits = limits
+        self.table: IntegerTable = state_in_integers(task)
+        self.is_worst = task.objective == "worst"
+        self.max_memory = int(max_memory)
+        self.switches = switches
+        self.max_breadth: int | None = None
+        self.cases = np.arange(self.table.n_cases, dtype=np.uint16)
+        self.cover = self._make_cover(cover_depth, switches)
+        # The incumbent is there from the start, whatever happens later.
+        self.tree: Tree = grow_greedy_tree(task)
+        self.best = TOO_DEAR
+        self.lower = 0
+        self.is_stopped = False
+        self.lock = threading.Lock()
+        self.engines: list[Search] = []
+        self.prover: Search | None = None
+
+    def _make_cover(self, depth: int, switches: dict[str, bool]) -> Cover | None:
+        n, m = self.table.n_cases, len(self.table.codes)
+        size = n * n * 8 * (2 + m // 64)
+        seconds = n * n * m / COVER_RATE
+        is_too_large = size > self.max_memory // 2 or seconds > self.limits.left() / 3
+        if is_too_large or not switches.get("use_certificate", True):
+            return None
+        return Cover(
+            self.table.codes, self.table.label, self.table.case_prices, max(1, depth)
+        )
+
+    def _engine(self, **options: Any) -> Search:
+        table = self.table
+        engine = Search(
+            table.codes, table.n_codes, table.label, table.weight, table.full,
+            table.discounted, table.group, is_worst=self.is_worst, cover=self.cover,
+            max_bytes=max(2**20, self.max_memory // 2), **self.switches, **options,
+        )  # fmt: skip
+        with self.lock:
+            self.engines.append(engine)
+            if self.is_stopped:
+                engine.stop()
+        return engine
+
+    # The two searches.
+
+    def improve(self) -> None:
+        """Search ever more tests of each state, and keep the best policy found."""
+        for breadth, by_entropy in self._schedule():
+            if self._is_settled() or self.limits.left() == 0:
+                return
+            engine = self._engine(breadth=breadth, rank_by_entropy=by_entropy)
+            result = engine.run(self.cases, self.best, self.limits.left())
+            if result is not None and result[0] < self.best:
+                self._offer(result[0], self._extract(engine))
+            if result is not None and breadth >= len(self.table.codes):
+                # Nothing was left out, so nothing is cheaper.
+                self._raise_lower(self.best)
+            with self.lock:
+                self.engines.remove(engine)
+
+    def _schedule(self) -> Iterator[tuple[int, bool]]:
+        n_tests = len(self.table.codes)
+        most = min(n_tests, self.max_breadth or n_tests)
+        steps = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256]
+        for breadth in sorted({min(step, most) for step in steps} | {most}):
+            yield breadth, False
+            if not self.is_worst and 1 < breadth < n_tests:
+                yield breadth, True
+
+    def prove(self) -> None:
+        """Raise the threshold until the bound meets the best cost."""
+        self.prover = engine = self._engine()
+        unit = int(np.gcd.reduce(self.table.full.ravel())) if self.is_worst else 1
+        unit = max(1, int(np.gcd(unit, np.gcd.reduce(self.table.discounted))))
+        while not self._is_settled() and self.limits.left() > 0:
+            best = self.best
+            gap = (best - self.lower) if best < TOO_DEAR else 4 * max(self.lower, unit)
+            step = max(unit, int(STEP * gap))
+            if self.is_worst:
+                step = max(unit, min(step, 4 * unit) // unit * unit)
+            theta = min(best, self.lower + step)
+            result = engine.run(self.cases, theta, self.limits.left())
+            if result is None:
+                # Out of time: what the root is proved to cost counts all the same.
+                self._raise_lower(engine.lower_bound(self.cases))
+                return
+            if result[0] < theta:
+                self._offer(result[0], self._extract(engine))
+                self._raise_lower(result[0])
+            else:
+                self._raise_lower(result[0])
+
+    # Bookkeeping.
+
+    def _is_settled(self) -> bool:
+        return self.is_stopped or self.lower >= self.best
+
+    def _offer(self, value: int, tree: Tree) -> None:
+        with self.lock:
+            if value < self.best:
+                self.best, self.tree = value, tree
+
+    def _raise_lower(self, value: int) -> None:
+        with self.lock:
+            self.lower = max(self.lower, min(value, self.best))
+            if self.lower >= self.best:
+                for engine in self.engines:
+                    engine.stop()
+
+    def stop(self) -> None:
+        """Make both searches return; the best policy and bound so far are kept."""
+        with self.lock:
+            self.is_stopped = True
+            for engine in self.engines:
+                engine.stop()
+
+    def run(self, *searches: Any) -> None:
+        """Run the searches side by side until they end, time is out, or Ctrl-C."""
+        if self.limits.n_jobs == 1 and len(searches) > 1:
+            searches = (self._one_after_another,)
+        with ThreadPoolExecutor(len(searches)) as pool:
+            running = [pool.submit(search) for search in searches]
+            try:
+                while wait(running, timeout=0.1).not_done:
+                    self._report()
+                    if self.lower >= self.best:
+                        self.stop()
+            except KeyboardInterrupt:
+                self.stop()
+                wait(running)
+            self.is_stopped = True
+        for future in running:
+            future.result()
+        self._report()
+
+    def _one_after_another(self) -> None:
+        """In one thread: a short improvement first, then the proof."""
+        self.max_breadth = 4
+        self.improve()
+        self.prove()
+
+    def _report(self) -> None:
+        if self.limits.progress is not None:
+            best = None if self.best >= TOO_DEAR else self._cost(self.best)
+            self.limits.progress(Progress(self.limits.elapsed, best, self._cost(self.lower)))
+
+    def _cost(self, value: int) -> float:
+        return self.table.true_cost(value, is_worst=self.is_worst)
+
+    def answer(self) -> Answer:
+        """Return the best policy and the bound."""
+        return Answer(self.tree, self._cost(self.lower), "search")
+
+    def _extract(self, engine: Search, limit: int = NO_LIMIT) -> Tree:
+        """Write the policy that a search has found out as a tree."""
+        table = self.table
+
+        def choose(cases: Cases, note: tuple[int, int] | None) -> Choice:
+            is_open, left = note or (0, limit)
+            state = np.unique(table.merged[cases]).astype(np.uint16)
+            result = engine.run(state, TOO_DEAR, FOREVER, is_open, left)
+            test = -1 if result is None else result[2]
+            if test < 0:
+                return -1, None
+            group = int(table.group[test])
+            is_discounted = group >= 0 and is_open >> group & 1
+            after = is_open | (1 << group) if group >= 0 else is_open
+
+            def note_of(part: Cases) -> tuple[int, int]:
+                code = table.codes[test, table.merged[part[0]]]
+                price = table.discounted[test] if is_discounted else table.full[test, code]
+                return after, left if left >= NO_LIMIT else left - int(price)
+
+            return test, note_of
+
+        engine.resume()
+        tree = expand_rule(self.task, choose)
+        if self.is_stopped:
+            engine.stop()
+        return tree
+
+    # Both objectives.
+
+    def trade_offs(self) -> Answer:
+        """Return every trade-off of worst and expected cost that nothing beats.
+
+        From the least expected cost on, the limit on the worst case is lowered step by
+        step until nothing keeps to it; each time the least expected cost within the
+        limit is searched.
+        """
+        engine = self.prover
+        if engine is None or self.lower < self.best:
+            return self.answer()
+        unit = max(1, int(np.gcd.reduce([*self.table.full.ravel(), *self.table.discounted])))
+        limit = NO_LIMIT
+        points: list[tuple[int, int, Tree]] = []
+        while self.limits.left() > 0:
+            engine.resume()
+            result = engine.run(self.cases, TOO_DEAR, self.limits.left(), 0, limit)
+            if result is None or result[0] >= TOO_DEAR:
+                break
+            value, worst, _ = result
+            if points and points[-1][1] == value:
+                points.pop()
+            points.append((worst, value, self._extract(engine, limit)))
+            limit = worst - unit
+            if limit < 0:
+                break
+        pareto = tuple(
+            Point(tree.worst_cost, tree.expected_cost, tree) for _, _, tree in points[::-1]
+        )
+        return Answer(points[0][2] if points else self.tree, self._cost(self.lower), "search",
+                      pareto=pareto)

@@ -1,0 +1,92 @@
+"""A few policies that together use everything a policy file can hold."""
+
+import askless
+from askless.policy import Sequence
+from askless.problem import Costs, Table
+
+__all__ = ["EXAMPLES", "make_example"]
+
+
+def _numbers():
+    """Return a tree that cuts numbers, one of them twice, and parts missing ones."""
+    table = Table(
+        {
+            "age": [20.0, 30.0, 40.0, 50.0, 60.0, None],
+            "fever": [36.5, 39.0, 36.5, 39.0, 36.5, 39.0],
+        },
+        ["low", "mid", "mid", "high", "high", "low"],
+        thresholds=True,
+        missing="outcome",
+        prior=[1, 2, 3, 4, 5, 6],
+        costs=[1, 2.5],
+    )
+    return askless.solve(table).policy
+
+
+def _groups():
+    """Return a tree of categories with groups, delays and prices of mistakes."""
+    table = Table(
+        {
+            "smear": ["+", "-", "+", "-", "+", "-"],
+            "iron": ["low", "low", "high", "high", "high", "low"],
+            "sugar": ["low", "high", "low", "low", "high", "high"],
+            "x-ray": ["clear", "clear", "clear", "shadow", "shadow", "shadow"],
+        },
+        ["a", "b", "c", "a", "b", "c"],
+        costs=Costs(
+            {"smear": 3, "iron": 7.25, "sugar": 5, "x-ray": 40},
+            groups={"blood": ["iron", "sugar"]},
+            discounted={"iron": 5, "sugar": 3.5},
+            delayed=["iron", "sugar"],
+            mistakes=[[0, 10, 200], [30, 0, 5], [1, 2, 0]],
+        ),
+    )
+    return askless.solve(table).policy
+
+
+def _outcome_prices():
+    """Return a tree whose outcomes are flags, counts and fractions, with own prices."""
+    table = Table(
+        {
+            "flag": [True, True, False, False, True, False],
+            "count": [0, 1, 2, 0, 1, 2],
+            "ratio": [0.5, 0.25, 0.5, 0.25, 0.125, 0.125],
+        },
+        [1, 2, 3, 1, 2, 1],
+        costs=Costs([1, 2, 3], by_outcome={0: {True: 9}, 1: {0: 0.1, 1: 0.2, 2: 0.3}}),
+    )
+    return askless.solve(table).policy
+
+
+def _sequence(stops_early):
+    table = Table(
+        {
+            "lamp": ["dark", "dark", "dim", None],
+            "socket": ["dead", "live", "live", "live"],
+            "volts": [0.0, 4.5, 9.0, 2.0],
+        },
+        ["fuse", "bulb", "dimmer", "bulb"],
+        thresholds=True,
+        prior=[0.1, 0.2, 0.3, 0.4],
+        costs=Costs(
+            {"lamp": 1, "socket": 5, "volts": 2},
+            groups={"bench": ["socket", "volts"]},
+            discounted={"volts": 0.5},
+            delayed=["volts"],
+            mistakes=3,
+        ),
+    )
+    return Sequence.from_table(table, [2, 0, 1], stops_early=stops_early)
+
+
+EXAMPLES = {
+    "numbers": _numbers,
+    "groups": _groups,
+    "outcome prices": _outcome_prices,
+    "sequence": lambda: _sequence(True),
+    "long sequence": lambda: _sequence(False),
+}
+
+
+def make_example(name):
+    return EXAMPLES[name]()
