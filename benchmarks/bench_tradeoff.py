@@ -23,7 +23,7 @@ from askless import Table, solve
 from askless.datasets import make_synthetic_1024
 from askless.exceptions import DegeneratePolicyWarning
 from askless.solve._greedy import grow_greedy_tree
-from askless.solve._prune import Prunings
+from askless.solve._prune import wrong_weights
 from askless.solve._task import Task
 from askless.solve._tradeoff import error_cost_curve
 
@@ -57,7 +57,7 @@ def hinged_points(task: Task, n_alphas: int) -> Curve:
     for alpha in [0.0, *np.geomspace(0.25, n / 2, n_alphas).tolist()]:
         tree = grow_greedy_tree(task, impurity="hinged", alpha=alpha)
         # The tree as it is: with all of its tests, useful or not.
-        wrong = Prunings(tree).wrong[tree.test < 0].sum()
+        wrong = wrong_weights(tree)[tree.test < 0].sum()
         points.append((tree.worst_cost, float(wrong / tree.node_weight[0])))
     return points
 

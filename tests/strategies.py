@@ -151,11 +151,11 @@ def level_value(test, level):
 # Policies.
 
 
-def solved(table, **options):
+def solved(table, *, method="greedy", **options):
     """Return the greedy policy of a table, however odd the table is."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return askless.solve(table, **options).policy
+        return askless.solve(table, method=method, **options).policy
 
 
 def grow_at_random(

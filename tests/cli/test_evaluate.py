@@ -154,7 +154,7 @@ def test_the_table_that_was_solved_gives_the_same_numbers(folder, run):
     ("args", "message"),
     [
         (
-            ["rows.csv", "--target", "cuase"],
+            ["rows.csv", "--target", "cauze"],
             "The target must be a column of the data. G",
         ),
         (

@@ -50,8 +50,8 @@ def test_every_command_explains_itself(run, command):
 
 
 def test_a_wrong_command_gets_a_suggestion(run):
-    result = run("sovle", code=2)
-    assert "There is no command 'sovle'. Did you mean 'solve'?" in result.stderr
+    result = run("solv", code=2)
+    assert "There is no command 'solv'. Did you mean 'solve'?" in result.stderr
     assert result.stdout == ""
 
 

@@ -70,7 +70,7 @@ def test_exit_codes_and_streams(lamp):
     assert (code, stdout) == (1, b"")
     assert stderr.startswith("Error: ")
     assert "Traceback" not in stderr
-    code, stdout, stderr = finish(start("sovle"))
+    code, stdout, stderr = finish(start("solv"))
     assert (code, stdout) == (2, b"")
     assert "Did you mean 'solve'?" in stderr
 

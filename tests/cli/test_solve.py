@@ -335,7 +335,7 @@ def test_values_are_read_as_what_they_are(text, value):
             "The prior must be a column of the table. Got 'weight'",
         ),
         (["--prior", "lamp"], "Weights must be numbers."),
-        (["--case", "nmae"], "The case must be a column of the table. Got 'nmae'"),
+        (["--case", "nama"], "The case must be a column of the table. Got 'nama'"),
         (["--costs", "none.csv"], "none.csv"),
     ],
 )
@@ -353,7 +353,7 @@ def test_what_the_library_refuses_ends_with_1(lamp, run, args, message):
             ["solve", "no.csv", "--target", "x"],
             "Got: No such file or directory for no.",
         ),
-        (["solve", "lamp.csv", "--target", "cuase"], "Did you mean 'cause'?"),
+        (["solve", "lamp.csv", "--target", "cauze"], "Did you mean 'cause'?"),
         (["solve", "empty.csv", "--target", "x"], "must have names in its first line"),
     ],
 )

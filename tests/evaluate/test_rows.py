@@ -8,10 +8,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import askless
 from askless.evaluate import evaluate
 from askless.exceptions import InvalidTableError
 from askless.problem import Costs, Table
+from tests.strategies import solved
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def policy():
         costs=Costs([1, 3], mistakes=[[0, 5, 6], [7, 0, 8], [9, 10, 0]]),
         tests=["cheap", "dear"],
     )
-    return askless.solve(table).policy
+    return solved(table)
 
 
 ROWS = [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -68,7 +68,7 @@ def test_classes_may_come_in_any_form(policy, y):
 
 def test_classes_of_mixed_kinds_are_told_apart():
     table = Table([[0], [1], [2]], [1, "1", "yes"])
-    policy = askless.solve(table).policy
+    policy = solved(table)
     assert sorted(map(repr, policy.classes)) == ["'1'", "'yes'", "1"]
     assert [repr(d) for d in policy.predict([[0], [1], [2]])] == ["1", "'1'", "'yes'"]
     result = evaluate(policy, [[0], [1], [2]], [1, "1", "yes"])
@@ -76,7 +76,7 @@ def test_classes_of_mixed_kinds_are_told_apart():
 
 
 def test_a_class_that_the_policy_does_not_know_is_wrong():
-    policy = askless.solve(Table([[0], [1]], ["a", "b"])).policy
+    policy = solved(Table([[0], [1]], ["a", "b"]))
     assert evaluate(policy, [[0], [1]], ["a", "c"]).error == 0.5
 
 

@@ -1,8 +1,8 @@
 """A few policies that together use everything a policy file can hold."""
 
-import askless
 from askless.policy import Sequence
 from askless.problem import Costs, Table
+from tests.strategies import solved
 
 __all__ = ["EXAMPLES", "make_example"]
 
@@ -20,7 +20,7 @@ def _numbers():
         prior=[1, 2, 3, 4, 5, 6],
         costs=[1, 2.5],
     )
-    return askless.solve(table).policy
+    return solved(table)
 
 
 def _groups():
@@ -41,7 +41,7 @@ def _groups():
             mistakes=[[0, 10, 200], [30, 0, 5], [1, 2, 0]],
         ),
     )
-    return askless.solve(table).policy
+    return solved(table)
 
 
 def _outcome_prices():
@@ -55,7 +55,7 @@ def _outcome_prices():
         [1, 2, 3, 1, 2, 1],
         costs=Costs([1, 2, 3], by_outcome={0: {True: 9}, 1: {0: 0.1, 1: 0.2, 2: 0.3}}),
     )
-    return askless.solve(table).policy
+    return solved(table)
 
 
 def _sequence(stops_early):

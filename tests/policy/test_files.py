@@ -12,14 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import askless
 from askless.exceptions import PolicyFileError
 from askless.policy import Sequence, load, policy_schema
 from askless.policy._file import dump, parse
 from askless.problem import Costs, PriceList, Table, Test
 from askless.testing import check_policy
 from tests.policy.examples import EXAMPLES, make_example
-from tests.strategies import generators, grow_at_random, random_rows
+from tests.strategies import generators, grow_at_random, random_rows, solved
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "policy.schema.json"
 
@@ -84,7 +83,7 @@ def test_odd_names_come_back_as_they_were(name, tmp_path):
         [name, "plain", name + "?"],
         costs=Costs({name: 1, "other": 2}, groups={name: [name, "other"]}),
     )
-    for policy in (askless.solve(table).policy, Sequence.from_table(table)):
+    for policy in (solved(table), Sequence.from_table(table)):
         policy.save(tmp_path / "odd.json")
         again = load(tmp_path / "odd.json")
         assert again.tests == policy.tests

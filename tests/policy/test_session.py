@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import askless
 from askless.exceptions import InvalidAnswerError
 from askless.policy import Sequence, Session
 from askless.problem import Costs, Table
-from tests.strategies import generators, random_values, tables_with_policies
+from tests.strategies import generators, random_values, solved, tables_with_policies
 
 
 @pytest.fixture
@@ -27,7 +26,7 @@ def table():
 
 @pytest.fixture
 def session(table):
-    return askless.solve(table).policy.start()
+    return solved(table).start()
 
 
 def snapshot(session):
@@ -101,7 +100,7 @@ def test_any_walk_can_be_taken_back_step_by_step_and_replayed(drawn, rng, steps)
 
 def one_test(values, **options):
     table = Table({"t": values}, list(range(len(values))), **options)
-    return askless.solve(table).policy
+    return solved(table)
 
 
 @pytest.mark.parametrize(

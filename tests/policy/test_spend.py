@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-import askless
 from askless.policy import Sequence, Session
 from askless.problem import Costs, Table
 from askless.testing import check_policy, plain_run
-from tests.strategies import generators, random_rows, tables_with_policies
+from tests.strategies import generators, random_rows, solved, tables_with_policies
 
 
 def answer_all(policy, row):
@@ -76,7 +75,7 @@ def test_delayed_tests_are_ordered_together_and_share_their_group(slow_tests):
         tests=["alpha", "beta", "delta", "epsilon"],
         costs=slow_tests,
     )
-    tree = askless.solve(table).policy
+    tree = solved(table)
     assert tree.start().test == "alpha"
     assert tree.cost([[0, 0, 0, 0], [1, 1, 0, 0]]).tolist() == [20.0, 15.0]
     session = tree.start()
@@ -109,19 +108,19 @@ def test_an_outcome_without_a_branch_pays_its_own_price():
         tests=["battery"],
         costs=Costs([2], by_outcome={0: {"flat": 1, "full": 3, "weak": 8}}),
     )
-    tree = askless.solve(table).policy
+    tree = solved(table)
     rows = [["flat"], ["full"], ["weak"], [None], ["gone"]]
     assert tree.cost(rows).tolist() == [1, 3, 8, 2, 2]
     # A tree with two of the branches sends the third outcome down one of them, and yet
     # charges what the third outcome costs.
-    pruned = askless.solve(
+    pruned = solved(
         Table(
             [["flat"], ["full"]],
             ["charge", "other"],
             tests=["battery"],
             costs=Costs([2], by_outcome={0: {"flat": 1, "full": 3}}),
         )
-    ).policy
+    )
     assert pruned.cost([["flat"], ["full"], ["weak"]]).tolist() == [1, 3, 2]
 
 

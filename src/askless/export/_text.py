@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from askless.exceptions import InvalidOptionError
 from askless.policy import Policy, Sequence, Tree
 from askless.problem import Test
@@ -76,9 +78,12 @@ def _tree_lines(tree: Tree, max_depth: int | None, glyphs: Glyphs) -> list[str]:
     stack = [(child, "", is_last) for child, is_last in _children(tree, 0)][::-1]
     if max_depth == 0 and stack:
         return [*lines, f"{glyphs.last}... {tree.n_nodes - 1} nodes below"]
+    # Weighed at the leaves, as the expected cost is.
+    at_leaf = np.where(tree.test < 0, tree.node_weight, 0.0)
+    shares = at_leaf / at_leaf.sum()
     while stack:
         node, indent, is_last = stack.pop()
-        share = tree.node_weight[node] / tree.node_weight[0]
+        share = shares[node : tree.subtree_end[node]].sum()
         lines.append(
             f"{indent}{glyphs.last if is_last else glyphs.branch}"
             f"{_branch_label(tree, node)}  [{100 * share:.3g} %, spent "

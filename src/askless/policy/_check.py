@@ -233,9 +233,9 @@ def _check_weights(tree: Tree) -> None:
             "Give it the weights of its parent.",
         )
     at_leaf = np.repeat(tree.test < 0, counts)
-    if not tree.weight[: counts[0]].any() or not tree.weight[at_leaf].any():
+    if not tree.weight[at_leaf].any():
         _fail(
-            "The root and some leaf must have a weight, or costs have no mean.",
-            "weights of zero",
+            "Some leaf must have a weight, or costs have no mean.",
+            "leaves without any",
             "Give every node the weights of what gets there.",
         )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless._core._cover import Cover, bound_cases
+from askless.exceptions import InvalidOptionError
 from askless.problem import Table
 from askless.solve._integers import state_in_integers
 from askless.solve._task import Task
@@ -170,12 +171,15 @@ def certificate_bound(task: Task) -> float:
     """Bound each case by the cheapest set of tests that tells it from all its opponents.
 
     Valid for all cost rules on tables without unknown outcomes; computed for up to 3,000
-    cases.
+    cases, and 0 for tables that the search cannot carry.
     """
     table = task.table
-    if table.has_unknown or table.n_cases > MOST_CERTIFIED or table.prices.delayed.any():
+    if table.n_cases > MOST_CERTIFIED:
         return 0.0
-    whole = state_in_integers(task)
+    try:
+        whole = state_in_integers(task)
+    except InvalidOptionError:
+        return 0.0
     cover = Cover(whole.codes, whole.label, whole.case_prices, 2)
     bounds = bound_cases(cover, np.arange(whole.n_cases, dtype=np.uint16))
     if task.objective == "worst":

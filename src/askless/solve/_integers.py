@@ -150,6 +150,13 @@ def _check(task: Task) -> None:
             "This search cannot carry delayed tests, whose cost depends on all that is "
             f"asked after them. Got {late!r} delayed. Use a greedy method."
         )
+    if table.is_ordered.any():
+        name = table.test_names[int(np.flatnonzero(table.is_ordered)[0])]
+        raise InvalidOptionError(
+            "This search gives every outcome a branch and knows no thresholds. Got "
+            f"{name!r} to be compared with thresholds. Use a greedy method, or cut "
+            "numbers into levels."
+        )
     if table.n_cases > MOST_CASES or len(table.prices.groups) > MOST_GROUPS:
         raise InvalidOptionError(
             f"This search takes at most {MOST_CASES:,} cases and {MOST_GROUPS} groups. "

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from askless._core._prices import Bill
 from askless.policy import Tree
 
-__all__ = ["Order", "find_orders", "list_orders"]
+__all__ = ["Order", "find_orders", "list_orders", "open_bill"]
 
 # Beyond this many tests that may be left out, not every set is tried.
 MOST_TRIED = 6
@@ -102,7 +102,7 @@ class _Subtree:
         self.end: list[int] = (tree.subtree_end[node:end] - node).tolist()
         self.wrong: list[float] = wrong[node:end].tolist()
         self.least = least
-        self.bill = _open_bill(tree, node)
+        self.bill = open_bill(tree, node)
 
     def try_sets(self) -> Iterator[Order]:
         """Yield an order for each set of tests that is tried."""
@@ -183,7 +183,7 @@ class _Subtree:
         return float(self.bill.copy().charge_together(tests))
 
 
-def _open_bill(tree: Tree, node: int) -> Bill:
+def open_bill(tree: Tree, node: int) -> Bill:
     """Return the bill of a case that has come to a node with no delay above it."""
     above: list[int] = []
     up = int(tree.parent[node])

@@ -17,16 +17,13 @@ from askless.exceptions import NoPolicyError
 from askless.policy import Tree
 from askless.solve._greedy import grow_by_criterion
 from askless.solve._impurities import make_criterion
-from askless.solve._prune import TOLERANCE
+from askless.solve._prunings import TOLERANCE
 from askless.solve._task import Task
 
 __all__ = ["Member", "grow_in_budget", "grow_members", "has_one_price", "list_members"]
 
 # The thresholds of the two hinges, as shares of the weight of all cases.
-GRID = (
-    0.001, 0.0015, 0.0022, 0.0034, 0.005, 0.0075, 0.011, 0.017, 0.025, 0.038, 0.058,
-    0.086, 0.13,
-)  # fmt: skip
+GRID = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128)
 # A member that grows beyond this is left out.
 MAX_NODES = 200_000
 # Trees that a member grows for one budget and those below it.

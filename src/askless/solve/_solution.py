@@ -31,7 +31,7 @@ class Solution:
     bound_name : str
         The bound that gave it.
     status : {"optimal", "feasible"}
-        "optimal" if the cost equals the lower bound.
+        "optimal" if the cost meets the lower bound, to a millionth.
     notes : tuple of str
         Remarks on the table.
     pareto : tuple of Point

@@ -26,11 +26,14 @@ from askless.solve._bounds import best_bound
 from askless.solve._registry import METHODS, Method
 from askless.solve._solution import Solution
 from askless.solve._task import Task
+from askless.solve._tradeoff import solve_within_budget, solve_within_error
 
 __all__ = ["solve"]
 
-# Costs this close to the bound, relatively, have met it.
-TOLERANCE = 1e-9
+# Costs this close to the bound, relatively, have met it. A search works in whole numbers;
+# where no scale makes costs and weights whole they are rounded down, which leaves the
+# bound true and up to about 1e-7 below a cost that it has met.
+TOLERANCE = 1e-6
 OBJECTIVES = ("expected", "worst", "both")
 
 
@@ -141,8 +144,6 @@ def _trade(
     task: Task, budget: Any, max_error: float, method: str, options: dict[str, Any]
 ) -> Answer:
     """Trade error for cost; a portfolio of greedy trees does that."""
-    from askless.solve._tradeoff import solve_within_budget, solve_within_error
-
     if method not in ("auto", "greedy") or options:
         given = next(iter(options), method)
         raise InvalidOptionError(
@@ -172,7 +173,7 @@ def _solve_both(
         )
     answer = _run(METHODS["exact"], task, limits, options)
     if budget is not None and answer.pareto:
-        within = [p for p in answer.pareto if p.worst_cost <= budget * (1 + TOLERANCE)]
+        within = [p for p in answer.pareto if p.worst_cost <= budget * (1 + 1e-12)]
         if not within:
             raise NoPolicyError(
                 "No policy without error keeps to the budget. Got a budget of "
@@ -198,7 +199,7 @@ def _make_solution(
         bound, name = 0.0, "none"
     elif not name:
         bound, name = best_bound(task)
-    is_free_of_choice = allowed_error == 0 and (error <= TOLERANCE or name == "search")
+    is_free_of_choice = allowed_error == 0 and (error <= 1e-12 or name == "search")
     is_optimal = is_free_of_choice and cost <= bound * (1 + TOLERANCE) + 1e-12
     return Solution(
         policy=policy,

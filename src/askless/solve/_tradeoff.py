@@ -24,19 +24,15 @@ from askless.exceptions import (
 from askless.policy import Tree
 from askless.solve._greedy import grow_by_criterion
 from askless.solve._impurities import make_criterion
+from askless.solve._last import LastTests
 from askless.solve._portfolio import (
     grow_in_budget,
     grow_members,
     has_one_price,
     list_members,
 )
-from askless.solve._prune import (
-    TOLERANCE,
-    Pruning,
-    Prunings,
-    prune_tree,
-    wrong_weights,
-)
+from askless.solve._prune import prune_tree, wrong_weights
+from askless.solve._prunings import TOLERANCE, Pruning, Prunings
 from askless.solve._task import Task
 
 __all__ = [
@@ -55,11 +51,15 @@ class _Candidate:
     """A pruning of a tree of the portfolio."""
 
     pruning: Pruning
-    tree: Tree
+    prunings: Prunings
     name: str
 
     def make_tree(self) -> Tree:
-        return prune_tree(self.tree, self.pruning.is_cut)
+        return self.prunings.make_tree(self.pruning)
+
+    @property
+    def full_name(self) -> str:
+        return self.name + ", last tests by error" * bool(self.pruning.lasts)
 
 
 def _check_budget(budget: Any) -> float:
@@ -125,9 +125,9 @@ def solve_within_budget(
     Notes
     -----
     Trees are grown by Pairs, by Powers 3 to 5 and by both hinges, with minimax and with
-    expected splits. Of each the best pruning that fits is found; where prices differ,
-    some trees are also grown from tests that still fit. More budget never gives more
-    error.
+    expected splits. Of each the best pruning that fits is found, with the last test of
+    each path chosen for the error that it leaves; where prices differ, some trees are
+    also grown from tests that still fit. More budget never gives more error.
 
     Examples
     --------
@@ -143,7 +143,8 @@ def solve_within_budget(
     max_error = _check_error(max_error)
     best: _Candidate | None = None
     for name, tree in _list_trees(task, budget, grid):
-        found = _Candidate(Prunings(tree).least_error(budget), tree, name)
+        prunings = _list_prunings(task, tree)
+        found = _Candidate(prunings.least_error(budget), prunings, name)
         if best is None or _is_better(found, best):
             best = found
     assert best is not None
@@ -156,7 +157,7 @@ def solve_within_budget(
     tree = best.make_tree()
     if tree.n_nodes == 1 and best.pruning.error > TOLERANCE:
         _warn_idle(task, budget)
-    return tree, best.name
+    return tree, best.full_name
 
 
 def _list_trees(
@@ -178,6 +179,13 @@ def _list_trees(
     if not n_trees:
         criterion = make_criterion(task.labels)
         yield "no test", grow_by_criterion(task, criterion, max_depth=0)
+
+
+def _list_prunings(task: Task, tree: Tree) -> Prunings:
+    """Return the prunings of a tree, with last tests if all outcomes are known."""
+    if task.table.has_unknown:
+        return Prunings(tree)
+    return Prunings(tree, LastTests(task, tree))
 
 
 def _is_better(found: _Candidate, best: _Candidate) -> bool:
@@ -281,7 +289,7 @@ def solve_within_error(
     """
     max_error = _check_error(max_error)
     prunings = {
-        name: Prunings(tree)
+        name: _list_prunings(task, tree)
         for name, tree in grow_members(task, list_members(task, grid))
     }
     if not prunings:
@@ -305,7 +313,7 @@ def solve_within_error(
             DegeneratePolicyWarning,
             stacklevel=TO_USER,
         )
-    return tree, best.name
+    return tree, best.full_name
 
 
 def _cheapest_worst(
@@ -318,7 +326,7 @@ def _cheapest_worst(
     best: _Candidate | None = None
     for name, own in prunings.items():
         # The budgets of others are higher, but may be so by rounding only.
-        found = _Candidate(own.least_error(budget), own.tree, name)
+        found = _Candidate(own.least_error(budget), own, name)
         if best is None or _is_better(found, best):
             best = found
     return best
@@ -333,7 +341,7 @@ def _cheapest_expected(
         relaxed = own.relax(max_error)
         if relaxed is not None:
             bounds[name] = relaxed[1]
-            found = _Candidate(relaxed[0], own.tree, name)
+            found = _Candidate(relaxed[0], own, name)
             best = found if best is None or _is_cheaper(found, best) else best
     if best is None:
         return None
@@ -342,7 +350,7 @@ def _cheapest_expected(
         if bounds[name] < best.pruning.expected_cost * (1 - TOLERANCE):
             exact = prunings[name].cheapest(max_error)
             if exact is not None:
-                found = _Candidate(exact, prunings[name].tree, name)
+                found = _Candidate(exact, prunings[name], name)
                 best = found if _is_cheaper(found, best) else best
     return best
 

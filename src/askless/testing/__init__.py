@@ -7,6 +7,7 @@ calls nothing compiled. Tests compare costs with these.
 from askless.testing._checks import check_policy
 from askless.testing._reference_codes import encode_category, encode_number
 from askless.testing._reference_costs import path_cost, sequence_cost
+from askless.testing._reference_dectree import PlainDecTree
 from askless.testing._reference_policy import (
     PlainEvaluation,
     PlainRun,
@@ -27,6 +28,7 @@ from askless.testing._reference_tradeoff import (
 )
 
 __all__ = [
+    "PlainDecTree",
     "PlainEvaluation",
     "PlainRun",
     "Tradeoff",
