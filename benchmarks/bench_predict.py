@@ -1,7 +1,7 @@
 """Predicting 1,000,000 x 50 numbers with a tree of depth 10, against scikit-learn.
 
-The same tree, node for node: scikit-learn's is fitted and turned into a policy. Seconds,
-one thread each; ``cost`` may take twice as long as scikit-learn's ``predict``.
+The same tree, node for node: scikit-learn's is fitted and turned into a policy.
+Seconds, one thread each; ``cost`` may take twice as long as scikit-learn's ``predict``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def to_policy(model: DecisionTreeClassifier) -> Tree:
     n_classes = len(model.classes_)
     starts = np.concatenate([[0], np.cumsum(2 * is_inner)])
     return Tree(
-        tuple(Test(f"x{i}", "number", cuts=tuple(c.tolist())) for i, c in enumerate(cuts)),
+        tuple(
+            Test(f"x{i}", "number", cuts=tuple(c.tolist())) for i, c in enumerate(cuts)
+        ),
         tuple(model.classes_.tolist()),
         PriceList.plain(np.ones(len(cuts))),
         test=test,
@@ -51,7 +53,9 @@ def run(quick: bool) -> list[dict[str, object]]:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n_rows, 50), dtype=np.float32)
     y = (X[:, :5].sum(axis=1) + X[:, 5] * X[:, 6] > 0) + 2 * (X[:, 7] > 0)
-    model = DecisionTreeClassifier(max_depth=10, random_state=0).fit(X[:100_000], y[:100_000])
+    model = DecisionTreeClassifier(max_depth=10, random_state=0).fit(
+        X[:100_000], y[:100_000]
+    )
     policy = to_policy(model)
     assert np.array_equal(policy.predict(X), model.predict(X))
     rows = []

@@ -2,8 +2,8 @@
 
 Each row: cost of the greedy tree with each impurity, EC2, GBS and (if it is there)
 DecTree, of the search cut to the two best tests, then what the exact search has after
-ten seconds: best, lower bound, gap and seconds; then the trade-offs of worst and expected
-cost. Uniform prior; unit costs, or random whole costs from 1 to 10.
+ten seconds: best, lower bound, gap and seconds; then the trade-offs of worst and
+expected cost. Uniform prior; unit costs, or random whole costs from 1 to 10.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ def cost_of(table: askless.Table, objective: str, **options: Any) -> float:
     return solution.worst_cost if objective == "worst" else solution.expected_cost
 
 
-def measure(name: str, table: askless.Table, kind: str, objective: str) -> dict[str, object]:
+def measure(
+    name: str, table: askless.Table, kind: str, objective: str
+) -> dict[str, object]:
     """Return one row of results."""
     row: dict[str, object] = {
         "table": name, "cases": table.n_cases, "tests": table.n_tests,
@@ -65,7 +67,9 @@ def measure(name: str, table: askless.Table, kind: str, objective: str) -> dict[
         table, objective, method="search", max_breadth=2, time_limit=SECONDS
     )
     start = time.perf_counter()
-    solution = askless.solve(table, objective=objective, method="exact", time_limit=SECONDS)
+    solution = askless.solve(
+        table, objective=objective, method="exact", time_limit=SECONDS
+    )
     row["best"] = (
         solution.worst_cost if objective == "worst" else solution.expected_cost
     )
@@ -87,7 +91,12 @@ def run(quick: bool) -> list[dict[str, object]]:
                 print(name, kind, objective, rows[-1]["status"], flush=True)
         start = time.perf_counter()
         both = askless.solve(table, objective="both", time_limit=3 * SECONDS)
-        points = ", ".join(f"{p.worst_cost:g}: {p.expected_cost:.5f}" for p in both.pareto)
-        print(f"{name} trade-offs: {points or 'not proved'} "
-              f"({time.perf_counter() - start:.1f} s)", flush=True)
+        points = ", ".join(
+            f"{p.worst_cost:g}: {p.expected_cost:.5f}" for p in both.pareto
+        )
+        print(
+            f"{name} trade-offs: {points or 'not proved'} "
+            f"({time.perf_counter() - start:.1f} s)",
+            flush=True,
+        )
     return rows

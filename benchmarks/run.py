@@ -1,4 +1,4 @@
-"""Run the benchmarks: ``make bench``, or ``python benchmarks/run.py [names] [--quick]``.
+"""Run the benchmarks: ``make bench``, or ``python benchmarks/run.py [names]``.
 
 Each benchmark is a module ``bench_<name>.py`` with a function ``run(quick)`` that
 measures both sides in one process and returns rows; here they are printed and kept as

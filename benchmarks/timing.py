@@ -11,7 +11,7 @@ from typing import Any
 def time_both(
     ours: Callable[[], Any], theirs: Callable[[], Any], repeats: int
 ) -> tuple[float, float]:
-    """Return the least seconds of each side, run by turns so that both see the noise."""
+    """Return the least seconds of each side, run by turns to share the noise."""
     best = [float("inf"), float("inf")]
     for _ in range(repeats):
         for side, call in enumerate((ours, theirs)):
@@ -22,7 +22,7 @@ def time_both(
 
 
 class PeakMemory:
-    """Watch the resident memory of this process; ``extra`` is the peak above the start."""
+    """Watch the resident memory of this process; ``extra`` is its rise."""
 
     def __enter__(self) -> PeakMemory:
         import psutil

@@ -20,15 +20,19 @@ def draw_terminal(lines: list[str], title: str) -> str:
         text, arrow, decision = line.partition("=> ")
         spans = f"<tspan>{escape(text)}</tspan>"
         if arrow:
-            spans += f'<tspan fill="#3fb950" font-weight="bold">=&gt; {escape(decision)}</tspan>'
-        rows.append(f'<text x="24" y="{58 + LINE * i}" xml:space="preserve">{spans}</text>')
+            style = 'fill="#3fb950" font-weight="bold"'
+            spans += f"<tspan {style}>=&gt; {escape(decision)}</tspan>"
+        rows.append(
+            f'<text x="24" y="{58 + LINE * i}" xml:space="preserve">{spans}</text>'
+        )
     dots = "".join(
         f'<circle cx="{24 + 18 * i}" cy="20" r="6" fill="{colour}"/>'
         for i, colour in enumerate(("#ff5f57", "#febc2e", "#28c840"))
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-        f'width="{width}" height="{height}" role="img">\n<title>{escape(title)}</title>\n'
+        f'width="{width}" height="{height}" role="img">\n'
+        f"<title>{escape(title)}</title>\n"
         f'<rect width="{width}" height="{height}" rx="10" fill="#0d1117"/>\n{dots}\n'
         '<g font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="14" '
         'fill="#c9d1d9">\n' + "\n".join(rows) + "\n</g>\n</svg>\n"

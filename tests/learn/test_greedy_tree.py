@@ -71,7 +71,9 @@ def test_weights_are_the_same_as_repeated_rows():
         np.repeat(X, weights, axis=0), np.repeat(y, weights)
     )
     assert np.array_equal(weighted.policy_.test, repeated.policy_.test)
-    assert np.array_equal(weighted.policy_.thresholds, repeated.policy_.thresholds, True)
+    assert np.array_equal(
+        weighted.policy_.thresholds, repeated.policy_.thresholds, True
+    )
     assert np.array_equal(weighted.policy_.weight, repeated.policy_.weight)
 
 
@@ -128,7 +130,10 @@ def test_groups_and_mistakes_are_used():
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, dtype=float)
     y = ["ill", "well", "well", "well"] * 5
     costs = Costs(
-        [4, 4], groups={"blood": [0, 1]}, discounted={0: 1, 1: 1}, mistakes=[[0, 50], [1, 0]]
+        [4, 4],
+        groups={"blood": [0, 1]},
+        discounted={0: 1, 1: 1},
+        mistakes=[[0, 50], [1, 0]],
     )
     model = GreedyTreeClassifier(costs).fit(X, y)
     assert model.cost([[0, 0]]) == [5]
@@ -162,7 +167,9 @@ def test_wrong_parameters_are_explained_by_fit(options, message):
 
 def test_infinity_in_a_frame_is_refused():
     frame = pd.DataFrame({"a": [1.0, np.inf]})
-    with pytest.raises(askless.exceptions.InvalidOptionError, match="infinity in column"):
+    with pytest.raises(
+        askless.exceptions.InvalidOptionError, match="infinity in column"
+    ):
         GreedyTreeClassifier().fit(frame, [0, 1])
 
 

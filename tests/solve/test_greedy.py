@@ -281,7 +281,7 @@ def random_table(rng):
 
 
 def tables(rng, n):
-    """Yield n random tables; draws that no choice of outcomes can complete are redrawn."""
+    """Yield n random tables; draws that cannot be completed are redrawn."""
     made = 0
     while made < n:
         try:
@@ -345,7 +345,9 @@ def test_scaling_all_prices_scales_the_costs(rng):
     for table in tables(rng, 50):
         if table.costs.by_outcome:
             continue
-        prices = {n: 3 * p for n, p in zip(table.test_names, table.prices.full, strict=True)}
+        prices = {
+            n: 3 * p for n, p in zip(table.test_names, table.prices.full, strict=True)
+        }
         scaled = askless.Table(
             table.rows(), table.case_classes, prior=table.prior, costs=prices,
             missing="outcome",

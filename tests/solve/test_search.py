@@ -65,7 +65,9 @@ def with_groups(table, rng):
         costs=Costs(
             costs,
             groups=groups,
-            discounted={name: int(rng.integers(0, costs[name] + 1)) for name in grouped},
+            discounted={
+                name: int(rng.integers(0, costs[name] + 1)) for name in grouped
+            },
         ),
     )
 
@@ -75,7 +77,9 @@ def points_of(solution):
 
 
 def cost_of(solution):
-    return (solution.worst_cost, solution.expected_cost)[solution.objective == "expected"]
+    return (solution.worst_cost, solution.expected_cost)[
+        solution.objective == "expected"
+    ]
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -153,7 +157,9 @@ def test_every_switch_changes_time_only(rng, objective):
     names = ("use_certificate", "use_entropy", "use_children", "use_additivity")
     tables = list(random_tables(rng, 6, most_cases=9))
     tables.append(make_random_table(24, 10, n_classes=2, random_state=5))
-    tables.append(make_random_table(20, 9, n_classes=20, costs="integers", random_state=6))
+    tables.append(
+        make_random_table(20, 9, n_classes=20, costs="integers", random_state=6)
+    )
     for table in tables:
         values = set()
         for switches in itertools.product((True, False), repeat=len(names)):
@@ -164,7 +170,9 @@ def test_every_switch_changes_time_only(rng, objective):
             assert solution.status == "optimal"
             values.add(round(cost_of(solution), 9))
         for options in ({"cover_depth": 1}, {"cover_depth": 3}, {"n_jobs": 2}):
-            solution = askless.solve(table, method="exact", objective=objective, **options)
+            solution = askless.solve(
+                table, method="exact", objective=objective, **options
+            )
             values.add(round(cost_of(solution), 9))
         assert len(values) == 1
 
@@ -325,7 +333,9 @@ def test_ctrl_c_returns_the_best_so_far(hard_table):
 
 def test_unknown_outcomes_are_refused_by_the_search_and_solved_otherwise():
     table = Table([[0, 0], [None, 1], [1, 0]], ["a", "b", "c"])
-    with pytest.raises(askless.exceptions.InvalidOptionError, match="1 unknown outcome"):
+    with pytest.raises(
+        askless.exceptions.InvalidOptionError, match="1 unknown outcome"
+    ):
         askless.solve(table, method="exact")
     assert askless.solve(table).method != "exact"
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from askless._core._prices cimport Prices
 from askless._core._types cimport (
-    code_t, float64_t, int32_t, int64_t, intp_t, uint8_t,
+    code_t, float64_t, int32_t, intp_t, uint8_t,
 )
 
 
@@ -47,10 +47,10 @@ def walk_sequence(
 ):
     """Run a fixed sequence of tests on rows; return how many tests each row took.
 
-    A row stops as soon as all cases that are left have one class, if it ``stops_early``,
-    else after the last test. An outcome that no case left can show, or that is missing
-    or never seen before, rules nothing out. ``class_weights`` receives the weights of
-    the cases left, by class; it must come in filled with zeros.
+    A row stops as soon as all cases that are left have one class, if it
+    ``stops_early``, else after the last test. An outcome that no case left can show, or
+    that is missing or never seen before, rules nothing out. ``class_weights`` receives
+    the weights of the cases left, by class; it must come in filled with zeros.
     """
     cdef:
         intp_t n_steps = codes.shape[0]

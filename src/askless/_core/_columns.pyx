@@ -38,7 +38,7 @@ cdef void release_rows(Rows* rows) noexcept nogil:
 cdef int list_classes(
     const Rows* parent, const int64_t* class_rows, Rows* child
 ) except -1 nogil:
-    """Give the child the classes that it has rows of; class_rows is by parent's list."""
+    """Give the child the classes that it has rows of; by the parent's list."""
     cdef:
         intp_t k, n = 0
     for k in range(parent.n_classes):

@@ -15,7 +15,7 @@ cdef class Cover:
     cdef readonly intp_t n_tests
     cdef readonly intp_t n_words      # of 64 tests each
     cdef readonly intp_t depth        # how many tests of a set are searched exactly
-    cdef uint64_t[:, :, ::1] parts    # (n_cases, n_cases, n_words) tests that part a pair
+    cdef uint64_t[:, :, ::1] parts    # (n_cases, n_cases, n_words) that part a pair
     cdef int64_t[:, ::1] cheapest     # (n_cases, n_cases) price of the cheapest of them
     cdef const int64_t[:, ::1] price  # (n_cases, n_tests) what the case pays for a test
     cdef int64_t[:, ::1] two_least    # (n_cases, 2) its two smallest prices

@@ -1,8 +1,8 @@
 """Bound from below what a case pays to be told from its opponents: hitting sets.
 
-Sets of tests are words of bits, so one pass over the opponents finds the tests that part
-the case from all of them at once. Sets of up to ``depth`` tests are searched by branching
-on the opponent that the fewest tests part; beyond that, prices bound.
+Sets of tests are words of bits, so one pass over the opponents finds the tests that
+part the case from all of them at once. Sets of up to ``depth`` tests are searched by
+branching on the opponent that the fewest tests part; beyond that, prices bound.
 """
 
 import numpy as np

@@ -8,10 +8,10 @@ A state is the set of cases that the answers so far leave possible. Its value is
 and zero for a set of one class. Costs and weights are whole numbers, so every bound can
 be rounded up and nothing is ever proved by a rounding error.
 
-``solve_state(S, theta)`` returns the value if it is below theta, else a lower bound of at
-least theta. Called with a rising theta it proves a rising lower bound; what it learns
-stays in the table, so little is done twice. With a ``breadth`` it looks only at that many
-of the best-scored tests of each state: then its values are those of good policies, and
+``solve_state(S, theta)`` returns the value if it is below theta, else a lower bound of
+at least theta. Called with a rising theta it proves a rising lower bound; what it learns
+stays in the table, so little is done twice. With a ``breadth`` it looks only at that
+many of the best-scored tests of each state: then its values are those of good policies, and
 its bounds prove nothing.
 
 This module knows arrays; it must not know names, tables or clocks' reasons.
@@ -61,8 +61,9 @@ cdef struct Child:
 
 cdef struct Candidate:
     int64_t lower   # what policies that start with the test cost at least
-    int64_t base    # by expectation: what all cases pay for the test;
-                    # by the worst case: the dearest outcome that is already settled
+    # By expectation: what all cases pay for the test; by the worst case: the dearest
+    # outcome that is already settled.
+    int64_t base
     float64_t score  # larger is better; ranks the tests of a restricted search
     int32_t test
     int32_t first_child
@@ -104,7 +105,7 @@ cdef int64_t huffman(int64_t* weights, intp_t n, intp_t arity) noexcept nogil:
     """
     cdef:
         int64_t* sums = weights + n
-        intp_t next_weight = n - 1, first_sum = 0, n_sums = 0, left = n, take, i
+        intp_t next_weight = n - 1, first_sum = 0, n_sums = 0, left = n, take, _i
         int64_t total = 0, merged
     if n < 2:
         return 0
@@ -112,7 +113,7 @@ cdef int64_t huffman(int64_t* weights, intp_t n, intp_t arity) noexcept nogil:
     take = (n - 2) % (arity - 1) + 2
     while left > 1:
         merged = 0
-        for i in range(take):
+        for _i in range(take):
             if next_weight >= 0 and (
                 first_sum == n_sums or weights[next_weight] <= sums[first_sum]
             ):
@@ -261,8 +262,8 @@ cdef class Search:
     ):
         """Solve a state up to a threshold within some seconds.
 
-        Returns (value, worst, test): the value with the worst cost and the first test of
-        its policy if the value is below theta, else a lower bound with -1 and -1; or
+        Returns (value, worst, test): the value with the worst cost and the first test
+        of its policy if the value is below theta, else a lower bound with -1 and -1; or
         None if it was stopped.
         """
         cdef:
@@ -277,7 +278,8 @@ cdef class Search:
             weight += self.weight[cases[i]]
         with nogil:
             value = self.solve_state(
-                &cases[0], cases.shape[0], key, weight, open_groups, limit, theta, &worst
+                &cases[0], cases.shape[0], key, weight, open_groups, limit, theta,
+                &worst,
             )
         if self.is_out:
             return None
@@ -640,7 +642,7 @@ cdef class Search:
     cdef bint may_open(
         self, intp_t test, const uint16_t* cases, intp_t n, uint64_t open_groups
     ) noexcept nogil:
-        """Return whether buying a test that shows nothing new can pay by its discount."""
+        """Return whether a test that shows nothing new can pay by its discount."""
         cdef intp_t other, i
         cdef int32_t group = self.group[test]
         if group < 0 or (open_groups >> group) & 1:
@@ -661,9 +663,9 @@ cdef class Search:
     ) noexcept nogil:
         """Score a test for the ranking of a restricted search; larger is better.
 
-        Worst case: pairs of different class removed in the worst outcome, for the price.
-        Expected: opponents that a case is told from, by weight, for the price; or the
-        bits of the class that it tells.
+        Worst case: pairs of different class removed in the worst outcome, for the
+        price. Expected: opponents that a case is told from, by weight, for the price;
+        or the bits of the class that it tells.
         """
         cdef:
             intp_t i, code, stride = self.n_labels
@@ -720,7 +722,7 @@ cdef class Search:
         self, const Child* child, intp_t test, const uint16_t* cases, intp_t n,
         int64_t cheapest, float64_t rate, intp_t most_codes,
     ) noexcept nogil:
-        """Bound a child by what holds for every set inside the parent, and by the table.
+        """Bound a child by what holds for all sets inside the parent, and by the table.
 
         `cheapest`, `rate` and `most_codes` are of the tests that part the parent; those
         that part a child are among them.
@@ -904,7 +906,9 @@ cdef class Search:
         # Before any descent, certify all children: it often settles the test.
         if self.use_certificate:
             for j in range(n_children):
-                n_part = self.list_part(cases, n, candidate.test, children[j].code, part)
+                n_part = self.list_part(
+                    cases, n, candidate.test, children[j].code, part
+                )
                 value = self.certify_child(&children[j], part, n_part, groups)
                 if value > children[j].lower:
                     total = self.raise_lower(candidate, children, n_children, j, value)
@@ -961,7 +965,8 @@ cdef class Search:
         return candidate.lower
 
     cdef intp_t list_part(
-        self, const uint16_t* cases, intp_t n, intp_t test, uint16_t code, uint16_t* part
+        self, const uint16_t* cases, intp_t n, intp_t test, uint16_t code,
+        uint16_t* part,
     ) noexcept nogil:
         cdef intp_t i, n_part = 0
         for i in range(n):

@@ -332,8 +332,8 @@ cdef class Stars:
         if by_mass or n_all == 0:
             return total
         total += n_run * (2 * self.class_alive[label] - n_run)
-        # `total` is what the sum q of the squares in U falls by. With u cases in U, s of
-        # them covered:  (u^2 - q)/2 - ((u - s)^2 - (q - total))/2
+        # `total` is what the sum q of the squares in U falls by. With u cases in U and
+        # s of them covered:  (u^2 - q)/2 - ((u - s)^2 - (q - total))/2
         return (<float64_t> (n_all * (2 * self.n_alive - n_all)) - total) / 2
 
     cdef bint parts_alive(self, intp_t test) noexcept nogil:

@@ -153,7 +153,7 @@ cdef class StateTable:
         return n_slots * sizeof(Entry) + arena_room * sizeof(uint16_t)
 
     cdef int evict(self) except -1 nogil:
-        """Forget the smaller half of the sets; if all have one size, forget them all."""
+        """Forget the smaller half of the sets; all, if they have one size."""
         cdef:
             intp_t slot, size, kept = 0
             intp_t* by_size = <intp_t*> calloc(1 << 16, sizeof(intp_t))

@@ -39,12 +39,12 @@ cdef void walk_lanes(
     """Walk N_LANES rows down; a leaf leads to itself, so no lane has to stop."""
     cdef:
         int32_t[N_LANES] at
-        intp_t lane, step
+        intp_t lane, _step
         float64_t value
         const NumberNode* node
     for lane in range(N_LANES):
         at[lane] = 0
-    for step in range(depth):
+    for _step in range(depth):
         for lane in range(N_LANES):
             node = nodes + at[lane]
             value = values[lane * row_stride + node.column]

@@ -1,7 +1,7 @@
 """What every classifier of Askless shares: input, costs, and predicting by its policy.
 
-An estimator here is parameters and a ``policy_``; everything that a fitted model can do,
-the policy does. This module must not know how any learner grows its policy.
+An estimator here is parameters and a ``policy_``; everything that a fitted model can
+do, the policy does. This module must not know how any learner grows its policy.
 """
 
 from __future__ import annotations
@@ -79,19 +79,28 @@ class PolicyClassifier(ClassifierMixin, BaseEstimator):
             )
             values, class_ids, weights = _drop_weightless(values, class_ids, weights)
         examples = code_examples(
-            values, names, class_ids, len(self.classes_), weights, _count_jobs(self.n_jobs)
+            values,
+            names,
+            class_ids,
+            len(self.classes_),
+            weights,
+            _count_jobs(self.n_jobs),
         )
         self.policy_ = self._grow(examples, self._make_costs(len(names)))
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the decision for each row."""
-        leaf_decision = self._policy.predict(self._rows(X), n_jobs=_count_jobs(self.n_jobs))
+        leaf_decision = self._policy.predict(
+            self._rows(X), n_jobs=_count_jobs(self.n_jobs)
+        )
         return leaf_decision.astype(self.classes_.dtype, copy=False)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of each class of ``classes_`` where each row ends."""
-        return self._policy.predict_proba(self._rows(X), n_jobs=_count_jobs(self.n_jobs))
+        return self._policy.predict_proba(
+            self._rows(X), n_jobs=_count_jobs(self.n_jobs)
+        )
 
     def cost(self, X: Any) -> NDArray[np.float64]:
         """Return what each row pays for the tests that it is asked."""
@@ -112,9 +121,7 @@ class PolicyClassifier(ClassifierMixin, BaseEstimator):
     ) -> tuple[NDArray[Any] | dict[str, Column], list[str]]:
         """Return X as a matrix of floats, or as columns if it holds anything else."""
         if is_frame(X):
-            validate_data(
-                self, X, **_y(y), reset=reset, skip_check_array=True
-            )
+            validate_data(self, X, **_y(y), reset=reset, skip_check_array=True)
             columns = as_columns(X)
             _check_finite(columns)
             return columns, list(columns)

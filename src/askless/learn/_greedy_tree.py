@@ -88,8 +88,8 @@ class GreedyTreeClassifier(PolicyClassifier):
                 )
         if self.max_depth is not None and self.max_depth < 0:
             raise InvalidOptionError(
-                f"max_depth must be >= 0, or None for no limit. Got {self.max_depth!r}. "
-                "A tree of depth 0 decides at once."
+                f"max_depth must be >= 0, or None for no limit. Got "
+                f"{self.max_depth!r}. A tree of depth 0 decides at once."
             )
         prices = costs.price_list(examples.tests)
         classes = tuple(self.classes_.tolist())

@@ -1,4 +1,4 @@
-"""Choose for the user: prove when it can be proved, else the best of several methods."""
+"""Choose for the user: prove when it can be proved, else the best of several."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_CELLS = 3_000_000
 
 
 def solve_automatically(task: Task, limits: Limits) -> Answer:
-    """Search and prove if the table allows it; else take the best of the greedy methods.
+    """Search and prove if the table allows it; else take the best greedy tree.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ MOST_CERTIFIED = 3000
 
 
 def least_prices(table: Table) -> NDArray[np.float64]:
-    """Return the least that each test can charge, in any context and for any outcome."""
+    """Return the least that each test can charge, in any context."""
     lows = np.minimum(table.prices.full, table.prices.discounted)
     for test, by_outcome in table.prices.by_outcome.items():
         lows[test] = min(lows[test], float(by_outcome.min()))
@@ -55,7 +55,7 @@ def count_outcomes(table: Table) -> NDArray[np.int64]:
 
 def label_weights(task: Task) -> NDArray[np.float64]:
     """Return the weight of each thing that can be decided and has any."""
-    weights = np.bincount(task.label_ids, weights=task.table.prior)
+    weights = np.bincount(task.label_ids, weights=task.table.prior).astype(np.float64)
     return weights[weights > 0]
 
 
@@ -63,8 +63,8 @@ def entropy_bound(task: Task) -> float:
     """Bound by the bits that the decision has, at the best rate of price per bit.
 
     The leaves of a tree are code words over outcomes, and each decision needs at least
-    one. Valid for all cost rules and for unknown outcomes; for tables whose cases can all
-    be told apart.
+    one. Valid for all cost rules and for unknown outcomes; for tables whose cases can
+    all be told apart.
     """
     table = task.table
     outcomes = count_outcomes(table)
@@ -168,10 +168,10 @@ def _spread(n: int, count: int) -> NDArray[np.int64]:
 
 
 def certificate_bound(task: Task) -> float:
-    """Bound each case by the cheapest set of tests that tells it from all its opponents.
+    """Bound each case by the cheapest tests that tell it from all its opponents.
 
-    Valid for all cost rules on tables without unknown outcomes; computed for up to 3,000
-    cases, and 0 for tables that the search cannot carry.
+    Valid for all cost rules on tables without unknown outcomes; computed for up to
+    3,000 cases, and 0 for tables that the search cannot carry.
     """
     table = task.table
     if table.n_cases > MOST_CERTIFIED:

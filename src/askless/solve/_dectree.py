@@ -18,7 +18,7 @@ from askless._core._backbone import Backbone
 from askless._core._dectree import grow_dectree
 from askless.exceptions import InvalidOptionError, suggest_name
 from askless.policy import Tree
-from askless.solve._task import Task
+from askless.solve._task import Task, take_cases
 
 __all__ = ["ALPHA", "CHI", "grow_dectree_tree", "trace_dectree"]
 
@@ -164,7 +164,7 @@ def make_backbone(
     # Sums of ones are exact, so that equal chances tie.
     is_even = bool(np.all(prior == prior[0]))
     return Backbone(
-        np.ascontiguousarray(table.codes[:, order]),
+        take_cases(table.codes, order),
         task.label_ids[order],
         np.ones(len(prior)) if is_even else prior.copy(),
         prior,

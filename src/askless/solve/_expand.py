@@ -73,7 +73,10 @@ def expand_rule(task: Task, choose: Callable[[Cases, Any], Choice]) -> Tree:
     arrays["weight_start"].append(len(arrays["weight"]))
     types = {"weight": np.float64, "weight_start": np.int64}
     return Tree.from_arrays(
-        {name: np.array(v, dtype=types.get(name, np.int32)) for name, v in arrays.items()},
+        {
+            name: np.array(v, dtype=types.get(name, np.int32))
+            for name, v in arrays.items()
+        },
         table.tests,
         task.labels,
         table.prices,

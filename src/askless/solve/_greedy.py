@@ -16,7 +16,7 @@ from askless._core._grow import grow_greedy
 from askless.exceptions import InvalidOptionError, NoPolicyError
 from askless.policy import Tree
 from askless.solve._impurities import make_criterion
-from askless.solve._task import Task
+from askless.solve._task import Task, take_cases
 
 __all__ = ["grow_by_criterion", "grow_ec2_tree", "grow_gbs_tree", "grow_greedy_tree"]
 
@@ -73,7 +73,12 @@ def grow_greedy_tree(
             f"weights must be 'count' or 'prior'. Got {weights!r}. Choose one of them."
         )
     criterion = make_criterion(
-        task.labels, impurity=impurity, split=split, power=power, alpha=alpha, terms=terms
+        task.labels,
+        impurity=impurity,
+        split=split,
+        power=power,
+        alpha=alpha,
+        terms=terms,
     )
     return grow_by_criterion(
         task,
@@ -88,12 +93,12 @@ def grow_greedy_tree(
 
 
 def grow_gbs_tree(task: Task) -> Tree:
-    """Generalised binary search: buy the test that rules out most weight for its price."""
+    """Generalised binary search: buy what rules out most weight for its price."""
     return grow_by_criterion(task, MassRemoved(), by_prior=True)
 
 
 def grow_ec2_tree(task: Task) -> Tree:
-    """EC2: buy the test that cuts most pairs of different class, by weight, for its price.
+    """EC2: buy what cuts most pairs of different class, by weight, for its price.
 
     Edges join cases of different class and weigh the product of their weights, so what
     is cut is the fall of the weighted pairs, on average over the outcomes.
@@ -128,7 +133,7 @@ def grow_by_criterion(
     prior = np.ascontiguousarray(table.prior[order])
     try:
         arrays = grow_greedy(
-            np.ascontiguousarray(table.codes[:, order]),
+            take_cases(table.codes, order),
             np.bincount(task.label_ids, minlength=len(task.labels)).astype(np.int64),
             criterion,
             table.prices.engine,

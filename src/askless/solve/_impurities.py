@@ -1,8 +1,8 @@
 """The impurities that a greedy tree can be grown by, checked and made by name.
 
-An impurity is admissible if it is never negative, zero on sets of one class, never rises
-when cases leave, and is supermodular; the guarantee of the greedy tree needs all four.
-Entropy and Gini are not: they can rise when cases leave.
+An impurity is admissible if it is never negative, zero on sets of one class, never
+rises when cases leave, and is supermodular; the guarantee of the greedy tree needs all
+four. Entropy and Gini are not: they can rise when cases leave.
 """
 
 from __future__ import annotations
@@ -118,15 +118,16 @@ def _make_polynomial(
         for label, exponent in powers.items():
             if label not in index:
                 raise InvalidOptionError(
-                    f"The terms of a polynomial must name classes. Got {label!r} in term "
-                    f"{q}. {suggest_name(str(label), map(str, labels))}Leave it out."
+                    f"The terms of a polynomial must name classes. Got {label!r} in "
+                    f"term {q}. {suggest_name(str(label), map(str, labels))}"
+                    "Leave it out."
                 )
             is_whole = isinstance(exponent, (int, np.integer))
             if not is_whole or not 0 <= exponent <= MOST_POWER:
                 raise InvalidOptionError(
-                    "A polynomial is admissible only if its exponents are whole numbers "
-                    f"from 0 to {MOST_POWER}. Got {exponent!r} for {label!r} in term "
-                    f"{q}. Round it."
+                    "A polynomial is admissible only if its exponents are whole "
+                    f"numbers from 0 to {MOST_POWER}. Got {exponent!r} for {label!r} "
+                    f"in term {q}. Round it."
                 )
             exponents[q, index[label]] = exponent
         if np.count_nonzero(exponents[q]) < 2:

@@ -79,7 +79,9 @@ class IntegerTable:
 
     def true_cost(self, value: int, *, is_worst: bool) -> float:
         """Return a whole value as a cost."""
-        return value / (self.cost_scale if is_worst else self.cost_scale * self.weight_scale)
+        return value / (
+            self.cost_scale if is_worst else self.cost_scale * self.weight_scale
+        )
 
 
 def state_in_integers(task: Task) -> IntegerTable:
@@ -100,7 +102,7 @@ def state_in_integers(task: Task) -> IntegerTable:
     )  # fmt: skip
     rows = np.ascontiguousarray(keys).view([("", np.uint16)] * keys.shape[1]).ravel()
     _, first, merged = np.unique(rows, return_index=True, return_inverse=True)
-    mass = np.bincount(merged, weights=table.prior)
+    mass = np.bincount(merged, weights=table.prior).astype(np.float64)
     whole, weight_scale, exact_weights = _whole_weights(mass)
     # Heaviest first; equals in the order of the table.
     order = np.lexsort((first, -whole))
@@ -160,19 +162,21 @@ def _check(task: Task) -> None:
     if table.n_cases > MOST_CASES or len(table.prices.groups) > MOST_GROUPS:
         raise InvalidOptionError(
             f"This search takes at most {MOST_CASES:,} cases and {MOST_GROUPS} groups. "
-            f"Got {table.n_cases:,} and {len(table.prices.groups)}. Use a greedy method."
+            f"Got {table.n_cases:,} and {len(table.prices.groups)}. Use a greedy "
+            "method."
         )
 
 
 def _whole_weights(mass: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, bool]:
-    """Return whole weights, their sum (which is 1 in truth), and whether they are exact.
+    """Return whole weights, their sum (1 in truth), and whether they are exact.
 
     Weights are ratios: if all are close to small multiples of one unit, they are these.
     """
     positive = mass[mass > 0]
     ratios = [Fraction(float(m / positive.min())).limit_denominator(720) for m in mass]
     close = all(
-        abs(ratio - Fraction(float(m / positive.min()))) <= CLOSE * max(ratio, 1)
+        abs(ratio - Fraction(float(m / positive.min())))
+        <= CLOSE * max(ratio, Fraction(1))
         for ratio, m in zip(ratios, mass, strict=True)
     )
     if close:
@@ -201,7 +205,7 @@ def _whole_prices(
     fractions = [Fraction(repr(float(price))) for price in np.unique(every)]
     unit = math.lcm(*(f.denominator for f in fractions))
     # The dearest path buys every test once.
-    total = sum(Fraction(repr(float(p))) for p in full.max(axis=1))
+    total = sum((Fraction(repr(float(p))) for p in full.max(axis=1)), Fraction(0))
     if total * unit <= MOST_COST:
         scale = float(unit)
         return (

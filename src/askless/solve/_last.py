@@ -20,7 +20,7 @@ from askless.solve._orders import open_bill
 from askless.solve._prune import is_kept, prune_tree
 from askless.solve._task import Task
 
-__all__ = ["LastTest", "LastTests", "graft_tests"]
+__all__ = ["Known", "LastTest", "LastTests", "graft_tests"]
 
 # Cells that are weighed at a time.
 MOST_CELLS = 4_000_000
@@ -29,6 +29,8 @@ MOST_CODES = 256
 
 Ints = NDArray[Any]
 Reals = NDArray[np.float64]
+# By set of cases: what is wrong after each test, and its best cut.
+Known = dict[bytes, tuple[Reals, Ints]]
 
 
 @dataclass(frozen=True)
@@ -59,11 +61,14 @@ class LastTests:
     task : Task
         Its table has no unknown outcomes.
     tree : Tree
+    known : dict, optional
+        What was found out about sets of cases, to share between trees of one task.
     """
 
-    def __init__(self, task: Task, tree: Tree) -> None:
+    def __init__(self, task: Task, tree: Tree, known: Known | None = None) -> None:
         self.task = task
         self.tree = tree
+        self._known: Known = {} if known is None else known
         leaf = tree.apply_codes(task.table.codes)
         # Nodes are in preorder, so the cases of any node stand side by side.
         self._order = np.argsort(leaf, kind="stable")
@@ -85,9 +90,12 @@ class LastTests:
         Of tests that differ by no more than `least`, the cheapest wins, then the first.
         """
         cases = self.list_cases(node)
-        wrong, cut = self._weigh(cases)
+        key = cases.tobytes()
+        if key not in self._known:
+            self._known[key] = self._weigh(cases)
+        wrong, cut = self._known[key]
         dearest, cost = self._price(node, cases)
-        wrong[dearest > room] = np.inf
+        wrong = np.where(dearest <= room, wrong, np.inf)
         best = wrong.min(initial=np.inf)
         if best == np.inf:
             return None
@@ -96,10 +104,10 @@ class LastTests:
         return LastTest(test, int(cut[test]), float(wrong[test]), float(cost[test]))
 
     def list_cases(self, node: int) -> Ints:
-        """Return the cases that get to a node."""
+        """Return the cases that get to a node, ascending."""
         ends = [node, int(self.tree.subtree_end[node])]
         start, end = np.searchsorted(self._leaf, ends)
-        return self._order[start:end]
+        return np.sort(self._order[start:end])
 
     def part(self, node: int, last: LastTest) -> dict[int, Ints]:
         """Return the cases of each branch of a last test, by code, ascending."""

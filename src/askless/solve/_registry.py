@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from askless.policy import Policy
-from askless.solve._dectree import grow_dectree_tree
 from askless.solve._answer import Answer
 from askless.solve._auto import solve_automatically
+from askless.solve._dectree import grow_dectree_tree
 from askless.solve._greedy import grow_ec2_tree, grow_gbs_tree, grow_greedy_tree
 from askless.solve._search import search_exactly, search_restricted
 
@@ -67,8 +67,8 @@ _METHODS = [
     Method(
         "search",
         search_restricted,
-        "The same search, cut to the K best-scored tests of each state, K = 1, 2, 3, ... "
-        "as time allows (ten seconds if no limit is given).",
+        "The same search, cut to the K best-scored tests of each state, K = 1, 2, 3, "
+        "... as time allows (ten seconds if no limit is given).",
         "The optimum once K is the number of tests; before that none.",
         {
             "max_breadth": "the largest K",
@@ -82,8 +82,8 @@ _METHODS = [
         grow_greedy_tree,
         "Buys the test that takes most off an impurity for its price, in its worst "
         "outcome or on average.",
-        "With minimax splits, worst cost within ln F + 1 of the best, F the impurity of "
-        "all cases, on tables without unknown outcomes.",
+        "With minimax splits, worst cost within ln F + 1 of the best, F the impurity "
+        "of all cases, on tables without unknown outcomes.",
         {
             "impurity": "pairs, powers, hinged, product-hinge or polynomial",
             "split": "'minimax': by the worst outcome; 'expected': on average",

@@ -1,8 +1,8 @@
 """Search for the cheapest policy of a known table, and prove that it is.
 
 One engine, two ways: *restricted* to the few best-scored tests of each state it finds
-good policies fast; over all tests it proves lower bounds. Here it is decided which search
-runs when, and for how long; the searching itself is compiled.
+good policies fast; over all tests it proves lower bounds. Here it is decided which
+search runs when, and for how long; the searching itself is compiled.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def search_restricted(
     max_memory: int = MOST_BYTES,
     cover_depth: int = 2,
 ) -> Answer:
-    """Search the K best-scored tests of each state, for K = 1, 2, 3, ... as time allows.
+    """Search the K best-scored tests of each state, K = 1, 2, 3, ... as time allows.
 
     Parameters
     ----------
@@ -259,7 +259,9 @@ class Race:
     def _report(self) -> None:
         if self.limits.progress is not None:
             best = None if self.best >= TOO_DEAR else self._cost(self.best)
-            self.limits.progress(Progress(self.limits.elapsed, best, self._cost(self.lower)))
+            self.limits.progress(
+                Progress(self.limits.elapsed, best, self._cost(self.lower))
+            )
 
     def _cost(self, value: int) -> float:
         return self.table.true_cost(value, is_worst=self.is_worst)
@@ -285,7 +287,9 @@ class Race:
 
             def note_of(part: Cases) -> tuple[int, int]:
                 code = table.codes[test, table.merged[part[0]]]
-                price = table.discounted[test] if is_discounted else table.full[test, code]
+                price = (
+                    table.discounted[test] if is_discounted else table.full[test, code]
+                )
                 return after, left if left >= NO_LIMIT else left - int(price)
 
             return test, note_of
@@ -308,7 +312,9 @@ class Race:
         engine = self.prover
         if engine is None or self.lower < self.best:
             return self.answer()
-        unit = max(1, int(np.gcd.reduce([*self.table.full.ravel(), *self.table.discounted])))
+        unit = max(
+            1, int(np.gcd.reduce([*self.table.full.ravel(), *self.table.discounted]))
+        )
         limit = NO_LIMIT
         points: list[tuple[int, int, Tree]] = []
         while self.limits.left() > 0:
@@ -324,7 +330,12 @@ class Race:
             if limit < 0:
                 break
         pareto = tuple(
-            Point(tree.worst_cost, tree.expected_cost, tree) for _, _, tree in points[::-1]
+            Point(tree.worst_cost, tree.expected_cost, tree)
+            for _, _, tree in points[::-1]
         )
-        return Answer(points[0][2] if points else self.tree, self._cost(self.lower), "search",
-                      pareto=pareto)
+        return Answer(
+            points[0][2] if points else self.tree,
+            self._cost(self.lower),
+            "search",
+            pareto=pareto,
+        )

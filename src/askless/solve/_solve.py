@@ -1,4 +1,4 @@
-"""Solve a table: choose the method, run it, price the policy exactly, bound the cost."""
+"""Solve a table: choose the method, run it, price the policy, bound the cost."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from askless.solve._tradeoff import solve_within_budget, solve_within_error
 
 __all__ = ["solve"]
 
-# Costs this close to the bound, relatively, have met it. A search works in whole numbers;
-# where no scale makes costs and weights whole they are rounded down, which leaves the
-# bound true and up to about 1e-7 below a cost that it has met.
+# Costs this close to the bound, relatively, have met it. A search works in whole
+# numbers; where no scale makes costs and weights whole they are rounded down, which
+# leaves the bound true and up to about 1e-7 below a cost that it has met.
 TOLERANCE = 1e-6
 OBJECTIVES = ("expected", "worst", "both")
 
@@ -127,7 +127,9 @@ def solve(
         return _solve_both(task, limits, budget, max_error, method, method_options)
     if budget is not None or max_error > 0:
         answer = _trade(task, budget, max_error, method, method_options)
-        return _make_solution(task, answer, "greedy", max_error if budget is None else 1.0)
+        return _make_solution(
+            task, answer, "greedy", max_error if budget is None else 1.0
+        )
     answer = _run(chosen, task, limits, method_options)
     return _make_solution(task, answer, answer.winner or chosen.name, 0.0)
 
@@ -147,8 +149,9 @@ def _trade(
     if method not in ("auto", "greedy") or options:
         given = next(iter(options), method)
         raise InvalidOptionError(
-            "With a budget or a max_error the method must be 'auto' or 'greedy', without "
-            f"options: all of its impurities are tried. Got {given!r}. Leave it out."
+            "With a budget or a max_error the method must be 'auto' or 'greedy', "
+            f"without options: all of its impurities are tried. Got {given!r}. Leave "
+            "it out."
         )
     if budget is not None:
         limit = max_error if max_error > 0 else 1.0
@@ -256,8 +259,8 @@ def _check_arguments(
             )
     if not (_is_number(max_error) and 0 <= max_error <= 1):
         raise InvalidOptionError(
-            f"max_error must be a share from 0 to 1. Got {max_error!r}. 0.05 allows one "
-            "wrong decision in twenty."
+            f"max_error must be a share from 0 to 1. Got {max_error!r}. 0.05 allows "
+            "one wrong decision in twenty."
         )
 
 
@@ -286,8 +289,8 @@ def _make_task(table: Table, objective: str, stop: str) -> Task:
 def _warn(table: Table, task: Task) -> None:
     if len(task.labels) == 1:
         warnings.warn(
-            f"A table should have at least two classes. Got only {task.labels[0]!r}, so "
-            "the policy decides it at once and never tests.",
+            f"A table should have at least two classes. Got only {task.labels[0]!r}, "
+            "so the policy decides it at once and never tests.",
             DegeneratePolicyWarning,
             stacklevel=3,
         )

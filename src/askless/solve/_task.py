@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.problem import Outcome, Table
+from askless.problem._tests import CodeArray
 
-__all__ = ["Task"]
+__all__ = ["Task", "take_cases"]
 
 
 @dataclass(frozen=True)
@@ -33,3 +34,9 @@ class Task:
     label_ids: NDArray[np.int32]
     mistakes: NDArray[np.float64] | None
     objective: str
+
+
+def take_cases(codes: CodeArray, order: NDArray[np.int64]) -> CodeArray:
+    """Return the codes of some cases, in order, as a fresh contiguous array."""
+    taken: CodeArray = codes[:, order].copy(order="C")
+    return taken

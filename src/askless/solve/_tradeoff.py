@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ from askless.exceptions import (
 from askless.policy import Tree
 from askless.solve._greedy import grow_by_criterion
 from askless.solve._impurities import make_criterion
-from askless.solve._last import LastTests
+from askless.solve._last import Known, LastTests
 from askless.solve._portfolio import (
     grow_in_budget,
     grow_members,
@@ -142,8 +142,9 @@ def solve_within_budget(
     budget = _check_budget(budget)
     max_error = _check_error(max_error)
     best: _Candidate | None = None
-    for name, tree in _list_trees(task, budget, grid):
-        prunings = _list_prunings(task, tree)
+    known: Known = {}
+    for name, tree in _leave_out_same(_list_trees(task, budget, grid)):
+        prunings = _list_prunings(task, tree, known)
         found = _Candidate(prunings.least_error(budget), prunings, name)
         if best is None or _is_better(found, best):
             best = found
@@ -181,11 +182,21 @@ def _list_trees(
         yield "no test", grow_by_criterion(task, criterion, max_depth=0)
 
 
-def _list_prunings(task: Task, tree: Tree) -> Prunings:
+def _leave_out_same(trees: Iterable[tuple[str, Tree]]) -> Iterator[tuple[str, Tree]]:
+    """Yield trees without those that ask the same as an earlier one."""
+    seen: set[tuple[bytes, ...]] = set()
+    for name, tree in trees:
+        asks = (tree.test.tobytes(), tree.cut.tobytes(), tree.branch_code.tobytes())
+        if asks not in seen:
+            seen.add(asks)
+            yield name, tree
+
+
+def _list_prunings(task: Task, tree: Tree, known: Known) -> Prunings:
     """Return the prunings of a tree, with last tests if all outcomes are known."""
     if task.table.has_unknown:
         return Prunings(tree)
-    return Prunings(tree, LastTests(task, tree))
+    return Prunings(tree, LastTests(task, tree, known))
 
 
 def _is_better(found: _Candidate, best: _Candidate) -> bool:
@@ -288,10 +299,9 @@ def solve_within_error(
     [3.25, 1.0]
     """
     max_error = _check_error(max_error)
-    prunings = {
-        name: _list_prunings(task, tree)
-        for name, tree in grow_members(task, list_members(task, grid))
-    }
+    known: Known = {}
+    trees = _leave_out_same(grow_members(task, list_members(task, grid)))
+    prunings = {name: _list_prunings(task, tree, known) for name, tree in trees}
     if not prunings:
         raise NoPolicyError(
             "A table must have a tree of moderate size. Got trees without end: every "

@@ -7,6 +7,7 @@ and nothing is lazy: whatever is asked for is worked out from the sets again.
 from __future__ import annotations
 
 import math
+from typing import Any
 from collections.abc import Callable, Collection
 from fractions import Fraction
 
@@ -190,7 +191,7 @@ class PlainDecTree:
         free = [test for test in splitting if self.price[test] == 0]
         if free:
             test = max(free, key=lambda t: (self.covered(cases, [t]), -t))
-            paid = {}
+            paid: dict[Any, Any] = {}
             for part in self.parts(cases, test).values():
                 paid |= self._solve(part, tests - {test})
             return paid

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 
 from askless.problem import Table
 
@@ -57,8 +57,8 @@ def brute_force_cost(table: Table, objective: str) -> float:
     """Return the least worst or expected cost of any tree without error.
 
     Tries every test at every reachable pair of a set of cases and a set of open groups,
-    tests that show nothing new but open a group included. For tables of up to about nine
-    cases. Sets that no test can part cost nothing more.
+    tests that show nothing new but open a group included. For tables of up to about
+    nine cases. Sets that no test can part cost nothing more.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def brute_force_cost(table: Table, objective: str) -> float:
     """
     prior = [Fraction(float(p)) for p in table.prior]
 
-    @lru_cache(maxsize=None)
+    @cache
     def best(cases: Cases, bought: frozenset[int]) -> Fraction:
         if not _can_go_on(table, cases):
             return Fraction(0)
@@ -101,7 +101,7 @@ def brute_force_pareto(table: Table) -> list[tuple[float, float]]:
     """
     prior = [Fraction(float(p)) for p in table.prior]
 
-    @lru_cache(maxsize=None)
+    @cache
     def front(
         cases: Cases, bought: frozenset[int]
     ) -> tuple[tuple[Fraction, Fraction], ...]:
