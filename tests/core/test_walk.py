@@ -160,7 +160,8 @@ def test_the_layout_of_the_rows_does_not_matter(rng, layout):
     tests = tuple(Test(f"x{i}", "number", cuts=(0.0, 1.0)) for i in range(3))
     prices = PriceList.plain([1.0] * 3)
     tree = grow_at_random(rng, tests, ("a", "b"), prices, cuts_only=True, max_depth=5)
-    X = rng.choice([0.0, 0.5, 1.0, 2.0, np.nan], (19, 3))
+    # The last but one is above 1 as a double, and 1 in single precision.
+    X = rng.choice([0.0, 0.5, 1.0, 2.0, np.nextafter(1.0, 2.0), np.nan], (49, 3))
     assert tree.apply(LAYOUTS[layout](X)).tolist() == tree.apply(X).tolist()
 
 
@@ -182,6 +183,7 @@ def test_a_tree_without_tests_walks_nowhere():
     )
     assert tree.apply(np.zeros((3, 0))).tolist() == [0, 0, 0]
     assert tree.cost(np.zeros((9, 0))).tolist() == [0.0] * 9
+    assert tree.apply_codes(np.zeros((0, 3), dtype=np.uint8)).tolist() == [0, 0, 0]
 
 
 def test_wide_codes_are_walked_like_narrow_ones():

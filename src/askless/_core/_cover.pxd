@@ -28,6 +28,12 @@ cdef class Cover:
         self, intp_t case, const uint16_t* cases, intp_t n_cases, uint16_t* scratch
     ) noexcept nogil
 
+    # The same, with sets of up to `depth` tests searched exactly.
+    cdef int64_t bound_at(
+        self, intp_t case, const uint16_t* cases, intp_t n_cases, intp_t depth,
+        uint16_t* scratch,
+    ) noexcept nogil
+
     cdef int64_t bound_rest(
         self, intp_t case, const uint16_t* rest, intp_t n_rest, intp_t depth,
         uint16_t* scratch,

@@ -14,4 +14,9 @@ class Cover:
         depth: int,
     ) -> None: ...
 
-def bound_cases(cover: Cover, cases: NDArray[np.uint16]) -> NDArray[np.int64]: ...
+def bound_cases(
+    cover: Cover,
+    cases: NDArray[np.uint16],
+    depth: int = 0,
+    seconds: float = 1e9,
+) -> NDArray[np.int64]: ...

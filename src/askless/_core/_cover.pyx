@@ -8,12 +8,19 @@ branching on the opponent that the fewest tests part; beyond that, prices bound.
 import numpy as np
 
 from askless._core._types cimport (
-    int32_t, int64_t, intp_t, uint16_t, uint64_t,
+    float64_t, int32_t, int64_t, intp_t, uint16_t, uint64_t,
 )
 
 
 cdef extern from *:
     """
+    #include <time.h>
+    static double seconds_now(void)
+    {
+        struct timespec now;
+        timespec_get(&now, TIME_UTC);
+        return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    }
     static inline int count_bits(unsigned long long word)
     {
     #if defined(__GNUC__)
@@ -36,10 +43,55 @@ cdef extern from *:
     }
     """
     int count_bits(uint64_t word) noexcept nogil
+    double seconds_now() noexcept nogil
     int lowest_bit(uint64_t word) noexcept nogil
 
 
 cdef int64_t NO_COVER = <int64_t> 1 << 60
+
+
+def pack_codes(codes, n_planes, n_words):
+    """Return bit p of every code of every case, 64 tests to a word.
+
+    Two codes differ where any of their bits does, so the tests that part two cases are
+    the union of their planes' exclusive or: a few operations for 64 tests at once.
+    """
+    planes = np.zeros((codes.shape[1], n_planes, n_words), dtype=np.uint64)
+    for test in range(codes.shape[0]):
+        for plane in range(n_planes):
+            bit = (codes[test].astype(np.uint64) >> np.uint64(plane)) & np.uint64(1)
+            planes[:, plane, test >> 6] |= bit << np.uint64(test & 63)
+    return planes
+
+
+cdef void fill_parts(
+    Cover cover,
+    const uint64_t[:, :, ::1] planes,   # IN   (n_cases, n_planes, n_words)
+    const int32_t[:, ::1] by_price,     # IN   (n_cases, n_tests) cheapest first
+) noexcept nogil:
+    """Work out what parts every two cases of different class, and its least price."""
+    cdef:
+        intp_t a, b, plane, w, i, test
+        bint is_any
+        uint64_t word
+    for a in range(cover.n_cases):
+        for b in range(cover.n_cases):
+            if cover.label[a] == cover.label[b]:
+                continue
+            is_any = False
+            for w in range(cover.n_words):
+                word = 0
+                for plane in range(planes.shape[1]):
+                    word |= planes[a, plane, w] ^ planes[b, plane, w]
+                cover.parts[a, b, w] = word
+                is_any = is_any or word != 0
+            if not is_any:
+                continue
+            for i in range(cover.n_tests):
+                test = by_price[a, i]
+                if (cover.parts[a, b, test >> 6] >> (test & 63)) & 1:
+                    cover.cheapest[a, b] = cover.price[a, test]
+                    break
 
 
 cdef class Cover:
@@ -52,9 +104,7 @@ cdef class Cover:
         const int64_t[:, ::1] price not None,   # IN   (n_cases, n_tests)
         intp_t depth,
     ):
-        cdef intp_t a, b, test
-        cdef int64_t least
-        cdef uint64_t word
+        cdef intp_t n_planes = max(1, int(np.max(codes)).bit_length())
         self.n_tests = codes.shape[0]
         self.n_cases = codes.shape[1]
         self.n_words = (self.n_tests + 63) // 64
@@ -67,22 +117,22 @@ cdef class Cover:
         if self.n_tests == 1:
             ordered = np.concatenate([ordered, ordered], axis=1)
         self.two_least = np.ascontiguousarray(ordered[:, :2])
-        with nogil:
-            for a in range(self.n_cases):
-                for test in range(self.n_tests):
-                    word = (<uint64_t> 1) << (test & 63)
-                    for b in range(self.n_cases):
-                        if label[a] != label[b] and codes[test, a] != codes[test, b]:
-                            self.parts[a, b, test >> 6] |= word
-                            least = price[a, test]
-                            if least < self.cheapest[a, b]:
-                                self.cheapest[a, b] = least
+        fill_parts(
+            self, pack_codes(np.asarray(codes), n_planes, self.n_words),
+            np.argsort(np.asarray(price), axis=1, kind="stable").astype(np.int32),
+        )
 
     cdef int64_t bound_case(
         self, intp_t case, const uint16_t* cases, intp_t n_cases, uint16_t* scratch
     ) noexcept nogil:
+        return self.bound_at(case, cases, n_cases, self.depth, scratch)
+
+    cdef int64_t bound_at(
+        self, intp_t case, const uint16_t* cases, intp_t n_cases, intp_t depth,
+        uint16_t* scratch,
+    ) noexcept nogil:
         cdef:
-            uint16_t* rivals = scratch + self.depth * self.n_cases
+            uint16_t* rivals = scratch + depth * self.n_cases
             intp_t i, n = 0
         for i in range(n_cases):
             # A rival that no test parts from the case asks for nothing.
@@ -91,7 +141,7 @@ cdef class Cover:
             ):
                 rivals[n] = cases[i]
                 n += 1
-        return self.bound_rest(case, rivals, n, self.depth, scratch)
+        return self.bound_rest(case, rivals, n, depth, scratch)
 
     cdef int64_t bound_rest(
         self, intp_t case, const uint16_t* rest, intp_t n_rest, intp_t depth,
@@ -155,15 +205,25 @@ cdef class Cover:
         return best
 
 
-def bound_cases(Cover cover not None, const uint16_t[::1] cases not None):
-    """Return the bound of each of the cases among them; the door for tests."""
-    cdef intp_t i
-    cdef uint16_t[::1] scratch = np.zeros(
-        (cover.depth + 1) * cover.n_cases, dtype=np.uint16
-    )
-    bounds = np.zeros(cases.shape[0], dtype=np.int64)
-    for i in range(cases.shape[0]):
-        bounds[i] = cover.bound_case(
-            cases[i], &cases[0], cases.shape[0], &scratch[0]
-        )
-    return bounds
+def bound_cases(
+    Cover cover not None,
+    const uint16_t[::1] cases not None,
+    intp_t depth=0,
+    float64_t seconds=1e9,
+):
+    """Return the bound of each of the cases among them, at a depth of one's choice.
+
+    Out of time, the cases that are left get a bound of zero.
+    """
+    cdef:
+        intp_t i, n = cases.shape[0]
+        intp_t levels = cover.depth if depth == 0 else depth
+        int64_t[::1] bounds = np.zeros(n, dtype=np.int64)
+        uint16_t[::1] scratch = np.zeros((levels + 1) * cover.n_cases, dtype=np.uint16)
+        float64_t deadline = seconds_now() + seconds
+    with nogil:
+        for i in range(n):
+            if seconds_now() > deadline:
+                break
+            bounds[i] = cover.bound_at(cases[i], &cases[0], n, levels, &scratch[0])
+    return np.asarray(bounds)

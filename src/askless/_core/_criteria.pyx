@@ -187,8 +187,8 @@ cdef float64_t raise_to(float64_t value, int power) noexcept nogil:
     """Return a whole power by multiplication: exact as long as the result is."""
     cdef:
         float64_t result = 1.0
-        int i
-    for i in range(power):
+        int _i
+    for _i in range(power):
         result *= value
     return result
 
@@ -289,8 +289,8 @@ cdef class Polynomial(ImpurityCriterion):
 cdef class MassRemoved(Criterion):
     """Generalised binary search: the expected weight that an outcome rules out.
 
-    A test scores its price divided by  w - sum of w_i^2 / w,  for the weights w_i of its
-    parts. The impurity is only asked whether more than one class is left.
+    A test scores its price divided by  w - sum of w_i^2 / w,  for the weights w_i of
+    its parts. The impurity is only asked whether more than one class is left.
     """
 
     cdef float64_t impurity(

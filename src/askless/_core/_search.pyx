@@ -9,10 +9,10 @@ and zero for a set of one class. Costs and weights are whole numbers, so every b
 be rounded up and nothing is ever proved by a rounding error.
 
 ``solve_state(S, theta)`` returns the value if it is below theta, else a lower bound of
-at least theta. Called with a rising theta it proves a rising lower bound; what it learns
-stays in the table, so little is done twice. With a ``breadth`` it looks only at that
-many of the best-scored tests of each state: then its values are those of good policies, and
-its bounds prove nothing.
+at least theta. Called with a rising theta it proves a rising lower bound; what it
+learns stays in the table, so little is done twice. With a ``breadth`` it looks only at
+that many of the best-scored tests of each state: then its values are those of good
+policies, and its bounds prove nothing.
 
 This module knows arrays; it must not know names, tables or clocks' reasons.
 """

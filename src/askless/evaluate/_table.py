@@ -142,10 +142,11 @@ class Guide:
         chances = self._chances(column, visit.shown.get(column))
         following: dict[Any, list[tuple[int, Any]]] = {}
         bills: dict[Any, Bill] = {}
-        for code, chance in enumerate(chances):
-            comes = np.where(is_unknown, chance > 0, codes == code)
-            if not comes.any():
-                continue
+        may_come = set(codes[~is_unknown].tolist())
+        if is_unknown.any():
+            may_come |= set(np.flatnonzero(chances > 0).tolist())
+        for code in sorted(may_come):
+            comes = np.where(is_unknown, chances[code] > 0, codes == code)
             bill, state = self._pay(visit, test, int(self.translation(test)[code]))
             key = (state, bill.spent)
             bills.setdefault(key, bill)

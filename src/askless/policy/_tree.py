@@ -317,7 +317,7 @@ class Tree(Policy):
 
     def _check_codes(self, codes: CodeArray) -> Any:
         """Return codes that the compiled walk may follow without looking."""
-        most = np.array([[test.unknown_code] for test in self.tests])
+        most = np.array([test.unknown_code for test in self.tests]).reshape(-1, 1)
         fits = codes.ndim == 2 and len(codes) == len(most)
         if not fits or not np.all(codes <= most):
             raise InvalidPolicyError(

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from askless._core._cover import Cover
+from askless._core._cover import Cover, bound_cases
 from askless._core._search import Search
 from askless.exceptions import InvalidOptionError
 from askless.policy import Tree
@@ -29,11 +29,15 @@ __all__ = ["search_exactly", "search_restricted"]
 TOO_DEAR = 2**59
 NO_LIMIT = 2**60
 FOREVER = 1e9
+# From so many cases on, the root is certified by sets of up to so many tests.
+DEEPEN_FROM = 1500
+DEEPEST = 4
+DEEPEN_SECONDS = 60.0
 MOST_BYTES = 2 * 1024**3
 # A threshold rises by this share of the open interval each time.
 STEP = 0.3
-# Comparisons of two cases by one test that building a cover does in a second.
-COVER_RATE = 4e8
+# Comparisons of two cases by 64 tests that building a cover does in a second.
+COVER_RATE = 1e8
 
 
 def search_exactly(
@@ -137,7 +141,7 @@ class Race:
     def _make_cover(self, depth: int, switches: dict[str, bool]) -> Cover | None:
         n, m = self.table.n_cases, len(self.table.codes)
         size = n * n * 8 * (2 + m // 64)
-        seconds = n * n * m / COVER_RATE
+        seconds = n * n * (1 + m // 64) / COVER_RATE
         is_too_large = size > self.max_memory // 2 or seconds > self.limits.left() / 3
         if is_too_large or not switches.get("use_certificate", True):
             return None
@@ -187,6 +191,7 @@ class Race:
     def prove(self) -> None:
         """Raise the threshold until the bound meets the best cost."""
         self.prover = engine = self._engine()
+        self._deepen_certificates()
         unit = int(np.gcd.reduce(self.table.full.ravel())) if self.is_worst else 1
         unit = max(1, int(np.gcd(unit, np.gcd.reduce(self.table.discounted))))
         while not self._is_settled() and self.limits.left() > 0:
@@ -206,6 +211,24 @@ class Race:
                 self._raise_lower(result[0])
             else:
                 self._raise_lower(result[0])
+
+    def _deepen_certificates(self) -> None:
+        """Certify the root by larger sets of tests, on a large table only.
+
+        There the search itself hardly leaves the root, and this raises the bound; small
+        tables are proved sooner without it.
+        """
+        if self.cover is None or self.table.n_cases < DEEPEN_FROM:
+            return
+        bounds = np.zeros(self.table.n_cases, dtype=np.int64)
+        for depth in range(self.cover.depth, DEEPEST + 1):
+            if self._is_settled() or self.limits.left() == 0:
+                return
+            seconds = min(self.limits.left() / 2, DEEPEN_SECONDS)
+            deeper = bound_cases(self.cover, self.cases, depth, seconds)
+            bounds = np.maximum(bounds, deeper)
+            value = bounds.max() if self.is_worst else bounds @ self.table.weight
+            self._raise_lower(int(value))
 
     # Bookkeeping.
 

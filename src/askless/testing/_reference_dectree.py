@@ -7,9 +7,9 @@ and nothing is lazy: whatever is asked for is worked out from the sets again.
 from __future__ import annotations
 
 import math
-from typing import Any
 from collections.abc import Callable, Collection
 from fractions import Fraction
+from typing import Any
 
 from askless.problem import Table
 from askless.testing._reference_solve import count_pairs
