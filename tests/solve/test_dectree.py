@@ -370,7 +370,7 @@ def test_dectree_equals_its_plain_twin(rng, form):
 @pytest.mark.parametrize("form", FORMS)
 def test_incomplete_tables_with_rare_outcomes_equal_the_plain_twin(rng, form):
     # Rare outcomes make long chains, and lists of what a test covers.
-    for i in range(60):
+    for i in range(40):
         rows = rng.integers(4, size=(16, 7)) * (rng.random((16, 7)) < 0.2)
         classes = np.append([0, 1], rng.integers(4, size=14))
         table = askless.Table(

@@ -68,8 +68,8 @@ cdef class ImpurityCriterion(Criterion):
     """The price of what a split takes off an impurity, in its worst part or on average.
 
     Subclasses give the impurity: never negative, zero on sets of one class, never
-    rising when cases leave, and supermodular. By minimax a test scores the largest, over
-    its parts, of price divided by reduction; by expectation, its mean price divided by
+    rising when cases leave, and supermodular. By minimax a test scores the largest,
+    over its parts, of price divided by reduction; by expectation, its mean price divided by
     its mean reduction.
     """
 

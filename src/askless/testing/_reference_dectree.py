@@ -7,12 +7,12 @@ and nothing is lazy: whatever is asked for is worked out from the sets again.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection
 from fractions import Fraction
 from typing import Any
 
 from askless.problem import Table
-from askless.testing._reference_solve import count_pairs
 
 __all__ = ["PlainDecTree"]
 
@@ -65,6 +65,8 @@ class PlainDecTree:
         self.is_guarded = is_guarded
         self.keep_all = keep_all
         self.alpha = 1 - math.exp(-_solve_chi())
+        self.shown = table.codes.tolist()
+        self.class_of = table.class_ids.tolist()
         self.prior = [Fraction(float(p)) for p in table.prior]
         # As it is written: 0.1 and 0.2 make 0.3.
         self.price = [Fraction(str(float(p))) for p in table.prices.full]
@@ -92,7 +94,8 @@ class PlainDecTree:
 
     def pairs(self, cases: Cases) -> int:
         """Return how many pairs of the cases differ in class."""
-        return count_pairs(self.table, cases)
+        sizes = Counter(self.class_of[case] for case in cases).values()
+        return (len(cases) ** 2 - sum(size**2 for size in sizes)) // 2
 
     def mass(self, cases: Collection[int]) -> Fraction:
         """Return the prior of the cases."""
@@ -100,11 +103,9 @@ class PlainDecTree:
 
     def parts(self, cases: Cases, test: int) -> dict[int, Cases]:
         """Return the cases by what a test shows for them."""
-        codes = sorted({int(self.table.codes[test, case]) for case in cases})
-        return {
-            code: frozenset(c for c in cases if self.table.codes[test, c] == code)
-            for code in codes
-        }
+        shown = self.shown[test]
+        codes = sorted({shown[case] for case in cases})
+        return {code: frozenset(c for c in cases if shown[c] == code) for code in codes}
 
     def star(self, cases: Cases, test: int) -> int:
         """Return the outcome with the most pairs; then mass, cases, smallest code."""
