@@ -69,8 +69,8 @@ cdef class ImpurityCriterion(Criterion):
 
     Subclasses give the impurity: never negative, zero on sets of one class, never
     rising when cases leave, and supermodular. By minimax a test scores the largest,
-    over its parts, of price divided by reduction; by expectation, its mean price divided
-    by its mean reduction.
+    over its parts, of price divided by reduction; by expectation, its mean price
+    divided by its mean reduction.
     """
 
     cdef readonly bint is_expected

@@ -1,7 +1,7 @@
 """DecTree on sets and fractions, by the definition: slow, and nothing of it compiled.
 
-For tables without unknown outcomes, each test at one plain price. Nothing is remembered
-and nothing is lazy: whatever is asked for is worked out from the sets again.
+For tables without unknown outcomes, each test at one plain price. Nothing is lazy, and
+nothing but what a test covers is remembered: all else is worked out from the sets again.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ class PlainDecTree:
         # As it is written: 0.1 and 0.2 make 0.3.
         self.price = [Fraction(str(float(p))) for p in table.prices.full]
         self.calls: list[tuple[Cases, float]] = []
+        self._sigmas: dict[tuple[Cases, int], Cases] = {}
 
     def costs(self) -> tuple[float, float]:
         """Return the (worst, expected) cost of the tree."""
@@ -121,7 +122,10 @@ class PlainDecTree:
 
     def sigma(self, cases: Cases, test: int) -> Cases:
         """Return the cases that do not show the star: what the test covers."""
-        return cases - self.parts(cases, test)[self.star(cases, test)]
+        if (cases, test) not in self._sigmas:
+            star = self.star(cases, test)
+            self._sigmas[cases, test] = cases - self.parts(cases, test)[star]
+        return self._sigmas[cases, test]
 
     def covered(self, cases: Cases, tests: Collection[int]) -> int:
         """Return how many pairs tests cover together."""
