@@ -16,7 +16,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from nine_tables import load_nine_tables
+from nine_tables import NINE_TABLES, load_nine_tables
 from plots import draw_tradeoffs
 
 from askless import Table, solve
@@ -149,7 +149,8 @@ def run(quick: bool) -> list[dict[str, object]]:
     print("* named by the paper for trend 1; budgets are numbers of tests")
     if not quick:
         write_points(panels)
-        draw_tradeoffs(panels, FIGURE)
+        titles = {n: f"{n}: {NINE_TABLES[n]:,} cases" for n in panels}
+        draw_tradeoffs({titles[n]: curves for n, curves in panels.items()}, FIGURE)
     return rows
 
 

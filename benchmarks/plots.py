@@ -7,14 +7,14 @@ from typing import Any
 
 Curve = list[tuple[float, float]]
 
-# Blues get darker with the power; the hinge stands out; the best is a grey floor.
+# Blues get darker with the power; the hinge stands out; the best is a thick floor.
 STYLES: dict[str, dict[str, Any]] = {
     "Powers 2": {"color": "#9ecae1", "marker": "o"},
     "Powers 3": {"color": "#6baed6", "marker": "s"},
     "Powers 4": {"color": "#3182bd", "marker": "^"},
     "Powers 5": {"color": "#08519c", "marker": "v"},
     "hinged": {"color": "#e6550d", "marker": "D"},
-    "best": {"color": "#222222", "linestyle": "--", "marker": "", "linewidth": 1.4},
+    "best": {"color": "#111111", "marker": "", "linewidth": 2.0},
 }
 LABELS = {
     "Powers 2": "Powers 2 (Pairs), stopped early",
@@ -27,7 +27,7 @@ LABELS = {
 
 
 def draw_tradeoffs(panels: dict[str, dict[str, Curve]], path: Path) -> None:
-    """Draw a panel of error against worst cost for each table, and save it."""
+    """Draw a panel of error against worst cost for each title, and save it."""
     import matplotlib
 
     matplotlib.use("Agg")

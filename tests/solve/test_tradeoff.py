@@ -791,6 +791,17 @@ def test_unknown_outcomes_limit_the_error_that_is_found():
         solve_within_error(make_task(table), 0.1)
 
 
+def test_mistakes_that_cost_nothing_limit_the_error_that_is_found():
+    # To take b for a costs nothing, so a is always the safe decision.
+    table = askless.Table(
+        [[0], [1]],
+        ["a", "b"],
+        costs=askless.Costs([1], mistakes=[[0, 9], [0, 0]]),
+    )
+    with pytest.raises(NoPolicyError, match=r"least error found is 0.5.* of mistakes"):
+        solve_within_error(make_task(table), 0.1)
+
+
 @pytest.mark.parametrize("objective", ["worst", "expected"])
 def test_the_cheapest_tree_for_an_error_is_found(objective):
     # One case in ten needs the dear test.

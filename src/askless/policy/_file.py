@@ -71,10 +71,12 @@ def dump(policy: Policy) -> bytes:
 def _check_writable(labels: tuple[Outcome, ...], what: str) -> None:
     for label in labels:
         is_label = isinstance(label, (str, bool, int, float))
-        if not is_label or (isinstance(label, float) and not math.isfinite(label)):
+        if isinstance(label, float):
+            is_label = math.isfinite(label)
+        if not is_label or _is_too_long(label):
             raise PolicyFileError(
-                f"The {what} in a policy file must be text, booleans or finite "
-                f"numbers. Got {label!r}. Turn it into text."
+                f"The {what} in a policy file must be text, booleans, or finite "
+                f"numbers of at most 64 bits. Got {label!r}. Turn it into text."
             )
 
 
@@ -356,7 +358,17 @@ def _test(entry: TestRecord) -> Test:
     return Test(entry.name, entry.kind, tuple(entry.outcomes), tuple(entry.cuts))
 
 
+def _is_too_long(label: object) -> bool:
+    """Return whether a label is a whole number that no column of data can hold."""
+    return isinstance(label, int) and not -(2**63) <= label < 2**63
+
+
 def _check_labels(labels: list[Any], what: str) -> None:
+    if any(_is_too_long(label) for label in labels):
+        raise PolicyFileError(
+            f"Every {what} must fit in 64 bits if it is a whole number. Got a larger "
+            "one. Write it as text."
+        )
     # 1, 1.0 and True are the same key, so they cannot be told apart.
     if len(set(labels)) != len(labels):
         raise PolicyFileError(

@@ -15,6 +15,7 @@ import numpy as np
 from askless._core._prices import price_nodes
 from askless.exceptions import NoPolicyError
 from askless.policy import Tree
+from askless.solve._greedy import MAX_NODES as MOST_NODES
 from askless.solve._greedy import grow_by_criterion
 from askless.solve._impurities import make_criterion
 from askless.solve._prunings import TOLERANCE
@@ -24,7 +25,7 @@ __all__ = ["Member", "grow_in_budget", "grow_members", "has_one_price", "list_me
 
 # The thresholds of the two hinges, as shares of the weight of all cases.
 GRID = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128)
-# A member that grows beyond this is left out.
+# A member that grows beyond this is left out, where outcomes are unknown.
 MAX_NODES = 200_000
 # Trees that a member grows for one budget and those below it.
 MOST_STEPS = 64
@@ -86,7 +87,7 @@ class Member:
                 criterion,
                 by_prior=self.by_prior,
                 budget=budget * (1 + TOLERANCE),
-                max_nodes=MAX_NODES,
+                max_nodes=MAX_NODES if task.table.has_unknown else MOST_NODES,
             )
         except NoPolicyError:
             return None
@@ -130,7 +131,7 @@ def grow_in_budget(task: Task, member: Member, budget: float) -> Iterator[Tree]:
     A tree stays the same for all budgets from its own worst cost to the one that it was
     grown for. Going down from worst cost to worst cost meets the trees of all smaller
     budgets, so that a larger budget always has the trees of a smaller one to choose
-    from. That ends after many steps.
+    from. That ends after 64 steps.
     """
     for _ in range(MOST_STEPS):
         tree = member.grow(task, budget=budget)

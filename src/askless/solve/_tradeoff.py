@@ -22,6 +22,7 @@ from askless.exceptions import (
     NoPolicyError,
 )
 from askless.policy import Tree
+from askless.problem._indistinct import group_identical
 from askless.solve._greedy import grow_by_criterion
 from askless.solve._impurities import make_criterion
 from askless.solve._last import Known, LastTests
@@ -127,7 +128,8 @@ def solve_within_budget(
     Trees are grown by Pairs, by Powers 3 to 5 and by both hinges, with minimax and with
     expected splits. Of each the best pruning that fits is found, with the last test of
     each path chosen for the error that it leaves; where prices differ, some trees are
-    also grown from tests that still fit. More budget never gives more error.
+    also grown from tests that still fit. More budget never gives more error, unless a
+    table has so many prices that not all trees of smaller budgets are tried.
 
     Examples
     --------
@@ -375,16 +377,28 @@ def _is_cheaper(found: _Candidate, best: _Candidate) -> bool:
 
 def _explain_error(task: Task, max_error: float, least: float) -> str:
     rule = f"A policy must decide at most {max_error:g} of the weight wrongly."
-    if task.table.has_unknown:
+    if not task.table.has_unknown and least <= _least_possible(task) + 1e-9:
         return (
-            f"{rule} The least error found is {least:.4g}, with some outcomes unknown. "
-            "Raise max_error, or settle some of them."
+            f"{rule} The least error that any policy reaches is {least:.4g}, because "
+            "no test tells some cases of different class apart. Raise max_error, or "
+            "add a test."
         )
+    cause = "unknown outcomes" if task.table.has_unknown else "the costs of mistakes"
     return (
-        f"{rule} The least error that any policy reaches is {least:.4g}, because no "
-        "test tells some cases of different class apart. Raise max_error, or add a "
-        "test."
+        f"{rule} The least error found is {least:.4g}, because of {cause}. Raise "
+        "max_error, or change these."
     )
+
+
+def _least_possible(task: Task) -> float:
+    """Return the error that remains when every outcome of every test is seen."""
+    group = group_identical(task.table.codes)
+    pairs = np.stack([group, task.label_ids])
+    kinds, where = np.unique(pairs, axis=1, return_inverse=True)
+    weight = np.bincount(where.ravel(), weights=task.table.prior)
+    right = np.zeros(int(group.max()) + 1)
+    np.maximum.at(right, kinds[0], weight)
+    return 1.0 - float(right.sum())
 
 
 # The whole curve.

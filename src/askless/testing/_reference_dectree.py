@@ -1,7 +1,7 @@
 """DecTree on sets and fractions, by the definition: slow, and nothing of it compiled.
 
 For tables without unknown outcomes, each test at one plain price. Nothing is lazy, and
-nothing but what a test covers is remembered: all else is worked out from the sets again.
+nothing but what a test covers is remembered; the rest is worked out from sets again.
 """
 
 from __future__ import annotations
