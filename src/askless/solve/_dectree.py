@@ -20,7 +20,14 @@ from askless.exceptions import InvalidOptionError, suggest_name
 from askless.policy import Tree
 from askless.solve._task import Task, take_cases
 
-__all__ = ["ALPHA", "CHI", "grow_dectree_tree", "trace_dectree"]
+__all__ = [
+    "ALPHA",
+    "CHI",
+    "Trace",
+    "grow_dectree_tree",
+    "make_backbone",
+    "trace_dectree",
+]
 
 # The root of e^x = 2 - x.
 CHI = 0.44285440100238854
@@ -66,7 +73,8 @@ def grow_dectree_tree(
     form : {"recommended", "literal"}, default="recommended"
         As printed ("literal"), a chain spends its budget even where a test parts
         nothing, or nothing is left to find out. The recommended form leaves such tests
-        out; with the same `keep_all`, no case ever pays more for that.
+        out. At plain prices, with `keep_all` and weights above zero, the chains are the
+        same otherwise, so that no case pays more.
     keep_all : bool, default=True
         Whether the greedy that a budget is judged by keeps all tests if they fit into
         the budget. As printed (False), it then drops the last one, or all others.
@@ -95,7 +103,8 @@ def grow_dectree_tree(
 
     A call leaves sets of at most 0.872 of its pairs, so there are O(log n) of them on
     any path, and B is at most the cost of any path that can settle S. That is why both
-    costs are within O(log n) of the best ones (theorems 4 and 5).
+    costs are within O(log n) of the best ones: the worst within 3 + 22 ln P of it, P
+    the pairs of all cases (theorems 4 and 5).
 
     Budgets go by the plain price. Where tests share a price in a group or come delayed,
     the finished tree is charged like any other, but the guarantee is lost. Numbers
@@ -106,7 +115,8 @@ def grow_dectree_tree(
 
     A call measures each test on its cases once. After that a gain is worked out only
     if its last value is the largest, since gains never rise while a chain grows: on
-    random tables O(n_tests * n_cases * log n_cases) in all.
+    random tables O(n_tests * n_cases * log n_cases) in all, about a second for 100,000
+    cases and 50 tests.
 
     References
     ----------
