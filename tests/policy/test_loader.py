@@ -259,6 +259,16 @@ LIES = {
         put("tests", 0, "outcomes", [1, True]),
         "Every outcome of 'smear' must be listed once",
     ),
+    "outcome of 70 bits": (
+        TREE,
+        put("tests", 0, "outcomes", ["+", 2**70]),
+        "Every outcome of 'smear' must fit in 64 bits",
+    ),
+    "class of 70 bits": (
+        TREE,
+        put("classes", ["a", "b", -(2**70)]),
+        "Every class must fit in 64 bits",
+    ),
     "class twice": (
         TREE,
         put("classes", ["a", "b", "a"]),
