@@ -16,8 +16,8 @@ extensions = [
     "sphinx.ext.viewcode",
 ]
 exclude_patterns = ["_build"]
-# Inherited methods refer to labels in scikit-learn's own documentation, and a paper in a
-# References section need not be pointed at from the text.
+# Inherited methods refer to labels in scikit-learn's own documentation, and a paper in
+# a References section need not be pointed at from the text.
 suppress_warnings = ["ref.ref", "ref.footnote"]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
