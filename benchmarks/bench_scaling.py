@@ -98,6 +98,8 @@ def draw(rows: list[dict[str, object]]) -> None:
         panel.loglog(x, y, "o-", label="askless")
         panel.loglog(x, y[0] * x / x[0], ":", color="grey", label="linear")
         panel.set_xlabel(what)
+        panel.set_xticks(x, [f"{int(value):,}" for value in x])
+        panel.minorticks_off()
     panels[0].set_ylabel("seconds to depth 10")
     panels[0].legend()
     figure.tight_layout()

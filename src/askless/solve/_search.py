@@ -34,8 +34,10 @@ DEEPEN_FROM = 1500
 DEEPEST = 4
 DEEPEN_SECONDS = 60.0
 MOST_BYTES = 2 * 1024**3
-# A threshold rises by this share of the open interval each time.
-STEP = 0.3
+# A threshold rises by a share of the open interval each time: small steps at first, so
+# that a hard table shows a rising bound, and larger ones as long as they are quick.
+FIRST_STEP, LAST_STEP = 0.04, 0.3
+QUICK_SECONDS = 0.2
 # Comparisons of two cases by 64 tests that building a cover does in a second.
 COVER_RATE = 1e8
 
@@ -194,14 +196,17 @@ class Race:
         self._deepen_certificates()
         unit = int(np.gcd.reduce(self.table.full.ravel())) if self.is_worst else 1
         unit = max(1, int(np.gcd(unit, np.gcd.reduce(self.table.discounted))))
+        share = FIRST_STEP
         while not self._is_settled() and self.limits.left() > 0:
-            best = self.best
+            best, began = self.best, self.limits.elapsed
             gap = (best - self.lower) if best < TOO_DEAR else 4 * max(self.lower, unit)
-            step = max(unit, int(STEP * gap))
+            step = max(unit, int(share * gap))
             if self.is_worst:
                 step = max(unit, min(step, 4 * unit) // unit * unit)
             theta = min(best, self.lower + step)
             result = engine.run(self.cases, theta, self.limits.left())
+            if self.limits.elapsed - began < QUICK_SECONDS:
+                share = min(LAST_STEP, 2 * share)
             if result is None:
                 # Out of time: what the root is proved to cost counts all the same.
                 self._raise_lower(engine.lower_bound(self.cases))
