@@ -4,15 +4,23 @@ A policy is self-contained: names, costs and levels are inside, so a file of it 
 enough to run it. This package does not know how a policy was found.
 """
 
+from askless.policy._ahead import Branch
 from askless.policy._base import Policy
 from askless.policy._decide import decide_classes
 from askless.policy._file import load, policy_schema
+from askless.policy._purchase import SKIP, CaseResult, FetchFailure
+from askless.policy._run_report import RunReport
 from askless.policy._sequence import Sequence
 from askless.policy._session import Session
 from askless.policy._tree import Tree
 
 __all__ = [
+    "Branch",
+    "CaseResult",
+    "FetchFailure",
     "Policy",
+    "RunReport",
+    "SKIP",
     "Sequence",
     "Session",
     "Tree",

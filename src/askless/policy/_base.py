@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,6 +23,8 @@ from askless.problem import Coding, Outcome, PriceList, Test
 from askless.problem._frames import as_columns, is_frame
 
 if TYPE_CHECKING:
+    from askless.policy._purchase import CaseResult
+    from askless.policy._run_report import RunReport
     from askless.policy._session import Session
 
 __all__ = ["Policy", "count_threads", "raw_columns"]
@@ -92,6 +94,11 @@ class Policy(ABC):
         """Names of the tests, in order."""
         return self.coding.names
 
+    @cached_property
+    def test_by_name(self) -> dict[str, Test]:
+        """The tests by their names."""
+        return {test.name: test for test in self.tests}
+
     # The machine.
 
     @abstractmethod
@@ -124,6 +131,20 @@ class Policy(ABC):
         """
         belief = self._belief(state)
         return np.asarray(belief / belief.sum())
+
+    def shares_given(
+        self, state: Any, shown: Mapping[int, int | None]
+    ) -> NDArray[np.float64]:
+        """Return the share of each class, where some tests were asked and say nothing.
+
+        Parameters
+        ----------
+        state : state
+            Where the policy stands.
+        shown : mapping of int to int or None
+            The code of each test that was asked; None for one that was skipped.
+        """
+        return self.class_shares(state)
 
     def decision(self, state: Any) -> int:
         """Return the class that the policy would answer in a state."""
@@ -167,6 +188,191 @@ class Policy(ABC):
         from askless.policy._session import Session
 
         return Session(self)
+
+    def run(
+        self,
+        fetch: Callable[[Any, str], Any],
+        case: Any = None,
+        *,
+        budget: float | None = None,
+        retries: int = 0,
+        backoff: float = 0.0,
+        timeout: float | None = None,
+        on_failure: str = "skip",
+    ) -> CaseResult:
+        """Buy tests for one case until the policy decides.
+
+        Parameters
+        ----------
+        fetch : callable
+            ``fetch(case, test)`` runs the test of this name and returns its outcome:
+            None if it is missing, :data:`askless.SKIP` if it cannot be run here. It is
+            called for a test that the policy needs, once, and for no other.
+        case : object, default=None
+            What ``fetch`` is told about the case.
+        budget : float, optional
+            The most that the case may spend. Where the next test may cost more than
+            what is left, the policy decides with what it knows.
+        retries : int, default=0
+            How often to try again if ``fetch`` raises, takes too long, or returns what
+            the test cannot show.
+        backoff : float, default=0.0
+            Seconds to wait before the first retry, then twice as many each time.
+        timeout : float, optional
+            Seconds that one call may take. A call that takes longer is left behind.
+        on_failure : {"skip", "stop", "raise"}, default="skip"
+            What to do about a test that cannot be fetched: go on without it, unpaid;
+            end the case without a decision; or raise the error.
+
+        Returns
+        -------
+        CaseResult
+            The decision, what was spent and bought, the log, and what failed.
+
+        Notes
+        -----
+        A delayed test comes too late to choose by, so everything that may be asked
+        after it is ordered, fetched and paid for together with it.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.Table([["dark", "dead"], ["dark", "live"], ["dim", "live"]],
+        ...                       ["fuse", "bulb", "dimmer"], tests=["lamp", "socket"],
+        ...                       costs={"lamp": 1, "socket": 5})
+        >>> hall = {"lamp": "dark", "socket": "live"}
+        >>> result = askless.solve(table).policy.run(lambda case, test: hall[test])
+        >>> result.decision, result.spent, result.bought
+        ('bulb', 6.0, ('lamp', 'socket'))
+        """
+        from askless.policy._purchase import Purchase, Purse, Terms
+        from askless.policy._run import run_purchase
+
+        terms = Terms(budget, retries, backoff, timeout, on_failure)
+        return run_purchase(Purchase(self, case, terms, Purse()), fetch)
+
+    def run_many(
+        self,
+        fetch: Callable[[Any, str], Any],
+        cases: Iterable[Any],
+        *,
+        max_workers: int = 1,
+        total_budget: float | None = None,
+        on_result: Callable[[CaseResult], object] | None = None,
+        budget: float | None = None,
+        retries: int = 0,
+        backoff: float = 0.0,
+        timeout: float | None = None,
+        on_failure: str = "skip",
+    ) -> RunReport:
+        """Buy tests for many cases, several at a time.
+
+        Parameters
+        ----------
+        fetch : callable
+            See :meth:`run`. With more than one worker it is called from several
+            threads, for different cases.
+        cases : iterable
+            What ``fetch`` is told about each case. An iterator is read as it is needed.
+        max_workers : int, default=1
+            How many cases may be under way at a time.
+        total_budget : float, optional
+            The most that all cases may spend together. A case that can no longer pay
+            decides with what it knows.
+        on_result : callable, optional
+            Called with each :class:`CaseResult` as it comes in, to save it or to show
+            how far it is.
+        budget, retries, backoff, timeout, on_failure
+            See :meth:`run`; ``budget`` is that of each case.
+
+        Returns
+        -------
+        RunReport
+            The result of each case in order, and what was bought and saved. After
+            Ctrl-C, what was bought until then.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.datasets.load_questions()
+        >>> policy = askless.solve(table).policy
+        >>> answers = table.rows()
+        >>> report = policy.run_many(lambda case, test: answers[test][case], range(4),
+        ...                          max_workers=2)
+        >>> report.decisions == list(table.case_classes[:4])
+        True
+        """
+        from askless.policy._purchase import Terms
+        from askless.policy._run_many import run_many
+
+        return run_many(
+            self,
+            fetch,
+            cases,
+            Terms(budget, retries, backoff, timeout, on_failure),
+            max_workers=max_workers,
+            total_budget=total_budget,
+            on_result=on_result,
+        )
+
+    async def run_async(
+        self,
+        fetch: Callable[[Any, str], Awaitable[Any]],
+        case: Any = None,
+        *,
+        budget: float | None = None,
+        retries: int = 0,
+        backoff: float = 0.0,
+        timeout: float | None = None,
+        on_failure: str = "skip",
+    ) -> CaseResult:
+        """Do what :meth:`run` does with a ``fetch`` that is to be awaited.
+
+        Tests that are ordered together are fetched at the same time.
+
+        Examples
+        --------
+        >>> import askless, asyncio
+        >>> table = askless.Table([["dark"], ["dim"]], ["bulb", "dimmer"],
+        ...                       tests=["lamp"])
+        >>> async def fetch(case, test):
+        ...     return "dim"
+        >>> asyncio.run(askless.solve(table).policy.run_async(fetch)).decision
+        'dimmer'
+        """
+        from askless.policy._purchase import Purchase, Purse, Terms
+        from askless.policy._run import run_purchase_async
+
+        terms = Terms(budget, retries, backoff, timeout, on_failure)
+        return await run_purchase_async(Purchase(self, case, terms, Purse()), fetch)
+
+    async def run_many_async(
+        self,
+        fetch: Callable[[Any, str], Awaitable[Any]],
+        cases: Iterable[Any],
+        *,
+        max_workers: int = 16,
+        total_budget: float | None = None,
+        on_result: Callable[[CaseResult], object] | None = None,
+        budget: float | None = None,
+        retries: int = 0,
+        backoff: float = 0.0,
+        timeout: float | None = None,
+        on_failure: str = "skip",
+    ) -> RunReport:
+        """Do what :meth:`run_many` does with a ``fetch`` that is to be awaited."""
+        from askless.policy._purchase import Terms
+        from askless.policy._run_many import run_many_async
+
+        return await run_many_async(
+            self,
+            fetch,
+            cases,
+            Terms(budget, retries, backoff, timeout, on_failure),
+            max_workers=max_workers,
+            total_budget=total_budget,
+            on_result=on_result,
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the policy to a JSON file, whole or not at all.

@@ -31,7 +31,7 @@ from askless.policy._tree import Tree
 from askless.problem import Outcome, PriceList, Test
 from askless.problem._tests import MAX_LEVELS, code_dtype
 
-__all__ = ["dump", "load", "policy_schema", "save"]
+__all__ = ["dump", "load", "policy_digest", "policy_schema", "save"]
 
 # Larger files are refused before they are read.
 MAX_BYTES = 512 * 1024 * 1024
@@ -126,6 +126,11 @@ def _digest(record: PolicyRecord) -> str:
     """Return the digest of everything in a record but the digest itself."""
     body = msgspec.structs.replace(record, digest="")
     return "sha256:" + hashlib.sha256(msgspec.json.encode(body)).hexdigest()
+
+
+def policy_digest(policy: Policy) -> str:
+    """Return the digest that the file of a policy carries."""
+    return _digest(_to_record(policy))
 
 
 def _to_record(policy: Policy) -> PolicyRecord:

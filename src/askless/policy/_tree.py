@@ -263,6 +263,27 @@ class Tree(Policy):
         weights[self.weight_class[start:end]] = self.weight[start:end]
         return weights
 
+    def shares_given(
+        self, state: int, shown: Mapping[int, int | None]
+    ) -> NDArray[np.float64]:
+        """Return the share of each class among all leaves that the answers allow.
+
+        A case whose test was skipped goes on by one branch, and may belong to another.
+        """
+        weights = np.zeros(len(self.classes))
+        stack = [0]
+        while stack:
+            node = stack.pop()
+            test = int(self.test[node])
+            if test < 0:
+                weights += self.class_weights(node)
+            elif (code := shown.get(test)) is not None:
+                stack.append(self.advance(node, code))
+            else:
+                start, end = self.branch_start[node], self.branch_start[node + 1]
+                stack.extend(self.branch_child[start:end].tolist())
+        return weights / weights.sum() if weights.any() else self.class_shares(state)
+
     def _even_weights(self, state: int) -> NDArray[np.float64]:
         weights = np.zeros(len(self.classes))
         start, end = self.weight_start[state], self.weight_start[state + 1]
