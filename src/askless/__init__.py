@@ -8,25 +8,45 @@ Which test to buy next, when to stop, and what to conclude, when every test has 
 >>> session = solution.policy.start()
 >>> session.test is not None
 True
+
+A name is looked up when it is first used, so that a command which needs no learner does
+not wait for scikit-learn.
 """
 
-from importlib.metadata import version as _version
+import sys as _sys
+from importlib import import_module as _import_module
+from types import ModuleType as _ModuleType
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
-from askless import datasets
-from askless.evaluate import Evaluation, evaluate
-from askless.export import show
-from askless.learn import GreedyTreeClassifier
-from askless.policy import Policy, Sequence, Session, Tree, load
-from askless.problem import Costs, Table, Test, read_costs, read_table
-from askless.solve import Solution, solve
+if _TYPE_CHECKING:
+    from askless import datasets
+    from askless.evaluate import Evaluation, evaluate
+    from askless.export import show
+    from askless.learn import GreedyTreeClassifier
+    from askless.policy import (
+        SKIP,
+        CaseResult,
+        Policy,
+        RunReport,
+        Sequence,
+        Session,
+        Tree,
+        load,
+    )
+    from askless.problem import Costs, Table, Test, read_costs, read_table
+    from askless.solve import Solution, solve
 
-__version__ = _version("askless")
+    __version__: str
 
 __all__ = [
+    "CaseResult",
     "Costs",
     "Evaluation",
     "GreedyTreeClassifier",
     "Policy",
+    "RunReport",
+    "SKIP",
     "Sequence",
     "Session",
     "Solution",
@@ -41,3 +61,43 @@ __all__ = [
     "show",
     "solve",
 ]
+
+# Where public names are looked for, the quickest to import first.
+_HOMES = ("problem", "policy", "export", "evaluate", "solve", "learn")
+# Subpackages that are not hidden by a function of the same name.
+_SUBPACKAGES = ("datasets", "exceptions", "export", "learn", "policy", "problem")
+
+
+def __getattr__(name: str) -> _Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("askless")
+    if name in _SUBPACKAGES or name == "testing":
+        return _import_module(f"askless.{name}")
+    for home in _HOMES if name in __all__ else ():
+        module = _import_module(f"askless.{home}")
+        if name in module.__all__:
+            globals()[name] = getattr(module, name)
+            return globals()[name]
+    raise AttributeError(f"module 'askless' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
+class _Package(_ModuleType):
+    """Askless itself, where ``solve`` is the function and not the folder of its code.
+
+    Importing a subpackage sets an attribute of its parent. Some functions are called
+    like the subpackage that they live in, and here the function is what is meant.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if isinstance(value, _ModuleType) and name in __all__:
+            value = getattr(value, name, value)
+        super().__setattr__(name, value)
+
+
+_sys.modules[__name__].__class__ = _Package

@@ -1,8 +1,8 @@
 """The group of commands, and what every command does when something goes wrong.
 
 Errors of the library become a message on stderr and exit code 1, wrong usage exit code
-2, Ctrl-C exit code 130; warnings become notes. This module must not know what a command
-does.
+2, Ctrl-C exit code 130; warnings become notes. A command is imported when it is run, so
+that help comes at once. This module must not know what a command does.
 """
 
 from __future__ import annotations
@@ -11,21 +11,24 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import IO, Any, TextIO
 
 import click
 
-from askless.cli._output import print_error, print_note
-from askless.cli.datasets import datasets_command
-from askless.cli.demo import demo_command
-from askless.cli.evaluate import evaluate_command
-from askless.cli.methods import methods_command
-from askless.cli.show import show_command
-from askless.cli.solve import solve_command
 from askless.exceptions import AsklessError, AsklessWarning, suggest_name
 
 __all__ = ["main"]
 
+# Each command NAME is `NAME_command` in the module of its name.
+COMMANDS = {
+    "demo": "Take the tour: solve, ask, learn.",
+    "solve": "Find a cheap policy for a known table.",
+    "evaluate": "Price a policy on rows of data.",
+    "show": "Show a policy as a flowchart or as JSON.",
+    "methods": "List the methods of solve.",
+    "datasets": "List data sets, or write one to files.",
+}
 # What a shell reports for a program that Ctrl-C ended.
 INTERRUPTED = 130
 
@@ -37,6 +40,8 @@ class Failure(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the message on stderr."""
+        from askless.cli._output import print_error
+
         print_error(self.message)
 
 
@@ -44,8 +49,22 @@ class Commands(click.Group):
     """Commands in the order in which a newcomer needs them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names as they were added, not by the alphabet."""
-        return list(self.commands)
+        """Return the names in the order of the table, not by the alphabet."""
+        return list(dict.fromkeys([*COMMANDS, *self.commands]))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command; the first use of it imports it."""
+        if cmd_name in COMMANDS and cmd_name not in self.commands:
+            module = import_module(f"askless.cli.{cmd_name}")
+            self.add_command(getattr(module, f"{cmd_name}_command"))
+        return super().get_command(ctx, cmd_name)
+
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -66,6 +85,8 @@ class Commands(click.Group):
         except AsklessError as error:
             raise Failure(str(error)) from error
         except KeyboardInterrupt:
+            from askless.cli._output import print_error
+
             print_error("Interrupted. Nothing was left half written.", label=None)
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:
@@ -111,6 +132,8 @@ def _notes() -> Iterator[None]:
             line: str | None = None,
         ) -> None:
             if issubclass(category, AsklessWarning):
+                from askless.cli._output import print_note
+
                 print_note(str(message))
             else:
                 usual(message, category, filename, lineno, file, line)
@@ -131,14 +154,3 @@ def main() -> None:
     Tells which test to buy next, when to stop, and what to decide, when every test has
     a price.
     """
-
-
-for _command in (
-    demo_command,
-    solve_command,
-    evaluate_command,
-    show_command,
-    methods_command,
-    datasets_command,
-):
-    main.add_command(_command)

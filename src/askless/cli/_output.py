@@ -11,7 +11,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich import box
@@ -21,8 +21,8 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from askless.export import show
-from askless.policy import Policy
+if TYPE_CHECKING:
+    from askless.policy import Policy
 
 __all__ = [
     "bar",
@@ -203,6 +203,8 @@ def flowchart(
     policy: Policy, *, max_depth: int | None = None, ascii: bool = False
 ) -> str:
     """Return the policy as text in characters that stdout can carry."""
+    from askless.export import show
+
     ascii = ascii or not can_draw()
     return show(policy, "text", max_depth=max_depth, ascii=ascii)
 

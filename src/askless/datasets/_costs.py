@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from askless.datasets._rng import RandomState, make_rng
 from askless.exceptions import InvalidOptionError
@@ -107,6 +106,9 @@ def _draw_costs(
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
     """Return a cost for each test, between low and high."""
+    # Here, since it takes longer to import than everything else in this package.
+    from scipy.special import ndtr, ndtri
+
     follows_gain = rng.random(len(gains)) < gain_correlation
     at = rng.random(len(gains))
     greatest = gains.max()
