@@ -36,3 +36,18 @@ cdef class Prices:
         uint8_t* paid,
         uint8_t* is_open,
     ) noexcept nogil
+
+
+# What a case standing at a node has paid for, with a log to take marks back.
+cdef class Path:
+    cdef Prices prices
+    cdef uint8_t[::1] paid       # (n_tests + 1,)
+    cdef uint8_t[::1] is_open    # (n_groups + 1,)
+    cdef int32_t[::1] log        # test t as t, group g as n_tests + g
+    cdef intp_t n_marks
+
+    # Charge for a test, its outcome not known, and log the new marks.
+    cdef float64_t charge(self, intp_t test) noexcept nogil
+
+    # Take back every mark made after the first n_marks.
+    cdef void unwind(self, intp_t n_marks) noexcept nogil

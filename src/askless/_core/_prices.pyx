@@ -147,12 +147,6 @@ cdef class Path:
     walk over a whole tree makes and unmakes each mark once.
     """
 
-    cdef Prices prices
-    cdef uint8_t[::1] paid
-    cdef uint8_t[::1] is_open
-    cdef int32_t[::1] log
-    cdef intp_t n_marks
-
     def __init__(self, Prices prices not None):
         self.prices = prices
         self.paid = np.zeros(prices.n_tests + 1, dtype=np.uint8)

@@ -5,5 +5,6 @@ is evaluated, shown or run.
 """
 
 from askless.learn._greedy_tree import GreedyTreeClassifier
+from askless.learn._registry import LEARNERS, Learner
 
-__all__ = ["GreedyTreeClassifier"]
+__all__ = ["GreedyTreeClassifier", "LEARNERS", "Learner"]
