@@ -65,7 +65,7 @@ __all__ = [
 # Where public names are looked for, the quickest to import first.
 _HOMES = ("problem", "policy", "export", "evaluate", "solve", "learn")
 # Subpackages that are not hidden by a function of the same name.
-_SUBPACKAGES = ("datasets", "exceptions", "export", "learn", "policy", "problem")
+_SUBPACKAGES = ("datasets", "exceptions", "export", "learn", "policy", "problem", "run")
 
 
 def __getattr__(name: str) -> _Any:

@@ -9,7 +9,7 @@ import pytest
 from askless.cli import main
 from askless.exceptions import AsklessWarning, InvalidTableError
 
-COMMANDS = ["demo", "solve", "evaluate", "show", "methods", "datasets"]
+COMMANDS = ["demo", "solve", "evaluate", "show", "ask", "methods", "datasets"]
 
 
 @pytest.fixture

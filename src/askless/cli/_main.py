@@ -26,6 +26,7 @@ COMMANDS = {
     "solve": "Find a cheap policy for a known table.",
     "evaluate": "Price a policy on rows of data.",
     "show": "Show a policy as a flowchart or as JSON.",
+    "ask": "Ask test by test until the case is decided.",
     "methods": "List the methods of solve.",
     "datasets": "List data sets, or write one to files.",
 }

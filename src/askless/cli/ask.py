@@ -1,0 +1,138 @@
+"""``askless ask``: an interview in the terminal, or with a program, about one case.
+
+It opens the policy and the log. It must not know what is asked.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+from askless.cli._ask_json import describe, talk_json
+from askless.cli._ask_text import Left, print_end, print_path, talk
+from askless.cli._output import print_error, print_json
+from askless.cli._reading import edited_option, policy_argument
+from askless.policy import Policy, load
+from askless.run import Interview, Journal, replay_log
+
+__all__ = ["ask_command"]
+
+
+@click.command("ask", short_help="Ask test by test until the case is decided.")
+@policy_argument
+@click.option(
+    "--log",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Log the interview to this new file. In a terminal, POLICY.log.jsonl in the "
+    "current folder by default; else none.",
+)
+@click.option("--no-log", is_flag=True, help="Write no log.")
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Go on with the interview of this log.",
+)
+@click.option(
+    "--replay",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Follow this log again, check it, and show what it comes to.",
+)
+@click.option("--case", metavar="NAME", help="What to call the case in the log.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Write a line of JSON for each question; read one for each answer, or text.",
+)
+@edited_option
+def ask_command(
+    policy: Path,
+    log: Path | None,
+    no_log: bool,
+    resume: Path | None,
+    replay: Path | None,
+    case: str | None,
+    as_json: bool,
+    edited: bool,
+) -> None:
+    """Ask the policy in the file POLICY about one case, test by test.
+
+    Every answer is on the disk before the next question, so that nothing is lost if
+    the program is killed: see --resume.
+    """
+    if sum([log is not None, no_log, resume is not None, replay is not None]) > 1:
+        raise click.UsageError("Only one of --log, --no-log, --resume and --replay.")
+    loaded = load(policy, edited=edited)
+    if replay is not None:
+        _show_log(loaded, replay, as_json)
+        return
+    if log is None and not no_log and not as_json and sys.stdin.isatty():
+        log = _free_log(policy)
+    if resume is not None:
+        interview = Interview.resume(loaded, resume)
+    else:
+        journal = None if log is None else Journal.create(log, loaded, case)
+        interview = Interview(loaded, journal)
+    if not as_json:
+        _print_title(policy, interview)
+    _run(interview, policy, as_json)
+
+
+def _run(interview: Interview, policy: Path, as_json: bool) -> None:
+    try:
+        if as_json:
+            talk_json(interview)
+        else:
+            talk(interview)
+    except EOFError:
+        pass
+    except (Left, KeyboardInterrupt) as left:
+        interview.close()
+        if interview.journal is not None:
+            command = ["askless", "ask", str(policy), "--resume"]
+            command.append(str(interview.journal.path))
+            # On one line whatever the width, to be copied.
+            click.echo(f"To go on: {shlex.join(command)}", err=True)
+        if isinstance(left, KeyboardInterrupt):
+            raise
+        if not sys.stdin.isatty():
+            print_error(
+                "The answers must lead to a decision. Got the end of the input before "
+                f"{interview.session.test!r}. Send more answers, or skip."
+            )
+            sys.exit(1)
+        return
+    interview.close()
+    if interview.journal is not None and not as_json:
+        click.echo(f"   Log: {interview.journal.path}")
+
+
+def _show_log(policy: Policy, path: Path, as_json: bool) -> None:
+    interview = Interview(policy)
+    interview.session = replay_log(path, policy)
+    if as_json:
+        print_json(describe(interview))
+    elif interview.is_over:
+        print_end(interview)
+    else:
+        print_path(interview.session)
+        click.echo(f"   Next: {interview.session.test}?")
+
+
+def _print_title(path: Path, interview: Interview) -> None:
+    click.echo(f"{path}: type h for help.")
+    if interview.session.log:
+        click.echo("So far:")
+        print_path(interview.session)
+
+
+def _free_log(policy: Path) -> Path:
+    """Return a name for a new log in the current folder."""
+    path, number = Path(f"{policy.stem}.log.jsonl"), 1
+    while path.exists():
+        number += 1
+        path = Path(f"{policy.stem}-{number}.log.jsonl")
+    return path
