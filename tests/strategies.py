@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import askless
-from askless.policy import Sequence, Tree
+from askless.policy import Forest, Sequence, Tree
 from askless.problem import Costs, PriceList, Table, Test
 
 # Sums of these depend on their order, so that an engine that adds up differently shows.
@@ -242,7 +242,8 @@ def policies(draw, table, kinds=("solved", "random", "sequence")):
     if kind == "sequence":
         order = rng.permutation(table.n_tests)[: rng.integers(table.n_tests + 1)]
         return Sequence.from_table(table, order, stops_early=draw(st.booleans()))
-    return grow_at_random(
+    grow = forest_at_random if kind == "forest" else grow_at_random
+    return grow(
         rng,
         table.tests,
         table.classes,
@@ -252,6 +253,15 @@ def policies(draw, table, kinds=("solved", "random", "sequence")):
     )
 
 
+def forest_at_random(rng, tests, classes, prices, *, mistakes=None, **options):
+    """Return a forest of a few random trees that decides by either rule."""
+    trees = [
+        grow_at_random(rng, tests, classes, prices, mistakes=mistakes, **options)
+        for _ in range(rng.integers(1, 6))
+    ]
+    return Forest.from_trees(trees, rule=str(rng.choice(["votes", "counts"])))
+
+
 @st.composite
 def tables_with_policies(draw, kinds=("solved", "random", "sequence"), **options):
     table = draw(tables(**options))
@@ -259,16 +269,20 @@ def tables_with_policies(draw, kinds=("solved", "random", "sequence"), **options
 
 
 @st.composite
-def number_trees(draw, max_depth=5):
+def number_trees(draw, max_depth=5, grow=grow_at_random, max_tests=4, prices=PRICES):
     """Trees that compare numbers only, which are walked without coding."""
     rng = draw(generators())
     tests = tuple(
         Test(f"x{i}", "number", cuts=random_cuts(rng))
-        for i in range(draw(st.integers(1, 4)))
+        for i in range(draw(st.integers(1, max_tests)))
     )
-    prices = PriceList.plain(rng.choice(PRICES, len(tests)))
-    return grow_at_random(
-        rng, tests, ("a", "b", "c"), prices, max_depth=max_depth, cuts_only=True
+    return grow(
+        rng,
+        tests,
+        ("a", "b", "c"),
+        PriceList.plain(rng.choice(prices, len(tests))),
+        max_depth=max_depth,
+        cuts_only=True,
     )
 
 

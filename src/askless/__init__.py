@@ -27,6 +27,7 @@ if _TYPE_CHECKING:
     from askless.policy import (
         SKIP,
         CaseResult,
+        Forest,
         Policy,
         RunReport,
         Sequence,
@@ -43,6 +44,7 @@ __all__ = [
     "CaseResult",
     "Costs",
     "Evaluation",
+    "Forest",
     "GreedyTreeClassifier",
     "Policy",
     "RunReport",

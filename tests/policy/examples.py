@@ -1,8 +1,10 @@
 """A few policies that together use everything a policy file can hold."""
 
-from askless.policy import Sequence
+import numpy as np
+
+from askless.policy import Forest, Sequence
 from askless.problem import Costs, Table
-from tests.strategies import solved
+from tests.strategies import grow_at_random, solved
 
 __all__ = ["EXAMPLES", "make_example"]
 
@@ -79,12 +81,28 @@ def _sequence(stops_early):
     return Sequence.from_table(table, [2, 0, 1], stops_early=stops_early)
 
 
+def _forest(name, rule):
+    """Return a forest over the tests of another example, grown at random."""
+    like = EXAMPLES[name]()
+    rng = np.random.default_rng(0)
+    trees = [
+        grow_at_random(
+            rng, like.tests, like.classes, like.prices, mistakes=like.mistakes,
+            max_depth=2,
+        )
+        for _ in range(3)
+    ]  # fmt: skip
+    return Forest.from_trees(trees, rule=rule)
+
+
 EXAMPLES = {
     "numbers": _numbers,
     "groups": _groups,
     "outcome prices": _outcome_prices,
     "sequence": lambda: _sequence(True),
     "long sequence": lambda: _sequence(False),
+    "forest": lambda: _forest("numbers", "votes"),
+    "forest of counts": lambda: _forest("groups", "counts"),
 }
 
 

@@ -323,7 +323,7 @@ def test_saved_files_follow_the_schema(policy):
     [
         {"format": "other"},
         {"version": 2},
-        {"kind": "forest"},
+        {"kind": "hedge"},
         {"tests": None},
         {"classes": []},
         {"extra": 1},

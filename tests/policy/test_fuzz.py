@@ -185,8 +185,14 @@ def nudge_number(rng, content):
     holder[key] = steps[rng.integers(len(steps))]
 
 
+def some_nodes(rng, content):
+    """Return the nodes of a tree, or of one of the trees of a forest."""
+    trees = content.get("trees") or [content.get("nodes", [])]
+    return trees[rng.integers(len(trees))]
+
+
 def move_node(rng, content):
-    items = content.get("nodes") or content["cases"]
+    items = some_nodes(rng, content) or content["cases"]
     item = items.pop(rng.integers(len(items)))
     items.insert(rng.integers(len(items) + 1), item)
 
@@ -204,7 +210,7 @@ def change_flag(rng, content):
 
 
 def change_weights(rng, content):
-    for node in content.get("nodes", []):
+    for node in some_nodes(rng, content):
         for entry in node["weights"]:
             entry[1] = float(rng.choice([0.0, 5e-324, 1.0, 1e200, 1e298]))
     for case in content.get("cases", []):
@@ -212,14 +218,15 @@ def change_weights(rng, content):
 
 
 def change_leaf(rng, content):
-    node = content["nodes"][rng.integers(len(content["nodes"]))]
+    nodes = some_nodes(rng, content)
+    node = nodes[rng.integers(len(nodes))]
     labels = sorted(rng.permutation(len(content["classes"]))[: rng.integers(1, 4)])
     node["weights"] = [[int(label), float(rng.integers(3))] for label in labels]
     node["decision"] = int(rng.integers(len(content["classes"])))
 
 
 def change_codes(rng, content):
-    for node in content.get("nodes", []):
+    for node in some_nodes(rng, content):
         for entry in node.get("branches", []):
             if rng.random() < 0.3:
                 entry[0] = int(rng.integers(4))
@@ -227,7 +234,21 @@ def change_codes(rng, content):
         case["codes"] = [int(rng.integers(5)) for _ in case["codes"]]
 
 
+def move_tree(rng, content):
+    trees = content["trees"]
+    act = rng.integers(4)
+    if act == 0:
+        trees.append([])
+    elif act == 1:
+        trees.insert(rng.integers(len(trees) + 1), copy.deepcopy(trees[0]))
+    elif act == 2:
+        trees[0].extend(trees.pop())
+    else:
+        content["rule"] = str(rng.choice(["votes", "counts", "votes "]))
+
+
 PART_DAMAGE = [
+    move_tree, move_tree,
     drop_part, retype_part, copy_part, swap_parts, duplicate_item, add_field,
     nudge_number, nudge_number, move_node, change_cost, change_flag, change_weights,
     change_leaf, change_codes,

@@ -16,6 +16,7 @@ TREE = json.loads(dump(make_example("groups")))
 NUMBERS = json.loads(dump(make_example("numbers")))
 PRICED = json.loads(dump(make_example("outcome prices")))
 SEQUENCE = json.loads(dump(make_example("sequence")))
+FOREST = json.loads(dump(make_example("forest")))
 
 
 def changed(content, change):
@@ -74,7 +75,7 @@ SCHEMA_LIES = {
     "other format": (TREE, put("format", "sklearn"), r"Invalid enum value 'sklearn'"),
     "other version": (TREE, put("version", 2), r"Invalid enum value 2"),
     "version as text": (TREE, put("version", "1"), r"Expected `int`, got `str`"),
-    "other kind": (TREE, put("kind", "forest"), "Invalid enum value 'forest'"),
+    "other kind": (TREE, put("kind", "hedge"), "Invalid enum value 'hedge'"),
     "unknown field": (TREE, put("notes", []), "contains unknown field `notes`"),
     "unknown field of a node": (
         TREE,
@@ -354,6 +355,47 @@ LIES = {
         TREE,
         put("mistakes", 0, 0, 1),
         "with a diagonal of zeros",
+    ),
+    # Forests.
+    "forest without trees": (FOREST, drop("trees"), "A forest must have trees"),
+    "forest of nothing": (FOREST, put("trees", 0, []), "A forest must have trees"),
+    "forest with nodes": (
+        FOREST,
+        lambda content: content.update(nodes=content["trees"][0]),
+        "A forest must have trees with nodes, and no nodes",
+    ),
+    "forest with cases": (
+        FOREST,
+        put("cases", SEQUENCE["cases"]),
+        "A forest must have trees",
+    ),
+    "tree with trees": (TREE, put("trees", [[]]), "A tree must have nodes"),
+    "tree with a rule": (TREE, put("rule", "counts"), "A tree must have nodes"),
+    "sequence with trees": (
+        SEQUENCE,
+        put("trees", FOREST["trees"]),
+        "A sequence must have cases, and no nodes, trees or rule",
+    ),
+    "branch into the next tree": (
+        FOREST,
+        lambda content: content["trees"][0][0]["branches"].__setitem__(
+            -1, [1, len(content["trees"][0])]
+        ),
+        "Nodes must be in preorder",
+    ),
+    "trees run together": (
+        FOREST,
+        lambda content: content["trees"][0].extend(content["trees"].pop()),
+        "Nodes must be in preorder|must have \\d+ branches",
+    ),
+    "weightless tree": (
+        FOREST,
+        lambda content: [
+            entry.__setitem__(1, 0.0)
+            for node in content["trees"][1]
+            for entry in node["weights"]
+        ],
+        "Some leaf must have a weight",
     ),
     # Parts of another kind.
     "tree without nodes": (TREE, drop("nodes"), "A tree must have nodes"),

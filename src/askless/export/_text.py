@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from askless.exceptions import InvalidOptionError
-from askless.policy import Policy, Sequence, Tree
+from askless.policy import Forest, Policy, Sequence, Tree
 from askless.problem import Test
 
 __all__ = ["to_text"]
@@ -30,7 +30,11 @@ ASCII = Glyphs("|- ", "`- ", "|  ", "   ")
 
 
 def to_text(
-    policy: Policy, *, max_depth: int | None = None, ascii: bool = False
+    policy: Policy,
+    *,
+    max_depth: int | None = None,
+    max_trees: int | None = 3,
+    ascii: bool = False,
 ) -> str:
     """Return a policy as an indented tree.
 
@@ -40,6 +44,8 @@ def to_text(
         What to show.
     max_depth : int, optional
         Show only so many levels of tests; what is left out is counted.
+    max_trees : int, default=3
+        Of a forest, show only so many trees; None for all.
     ascii : bool, default=False
         Draw with plain ASCII characters; names stay as they are.
 
@@ -68,6 +74,8 @@ def to_text(
     glyphs = ASCII if ascii else UNICODE
     if isinstance(policy, Tree):
         return "\n".join(_tree_lines(policy, max_depth, glyphs))
+    if isinstance(policy, Forest):
+        return "\n".join(_forest_lines(policy, max_depth, max_trees, glyphs))
     assert isinstance(policy, Sequence)
     return "\n".join(_sequence_lines(policy, max_depth))
 
@@ -99,6 +107,22 @@ def _tree_lines(tree: Tree, max_depth: int | None, glyphs: Glyphs) -> list[str]:
             (child, below, last) for child, last in reversed(_children(tree, node))
         )
     return lines
+
+
+def _forest_lines(
+    forest: Forest, max_depth: int | None, max_trees: int | None, glyphs: Glyphs
+) -> list[str]:
+    """Show trees one by one, each at the price that it would charge alone."""
+    n_shown = forest.n_trees if max_trees is None else min(max_trees, forest.n_trees)
+    lines = []
+    for index in range(n_shown):
+        lines.append(f"Tree {index + 1} of {forest.n_trees}")
+        lines.extend(_tree_lines(forest.tree(index), max_depth, glyphs))
+        lines.append("")
+    if n_shown < forest.n_trees:
+        lines.append(f"... {forest.n_trees - n_shown} more trees")
+    rule = "the most votes" if forest.rule == "votes" else "the largest sum of counts"
+    return [*lines, f"Decide by {rule}; a test is paid for once."]
 
 
 def _children(tree: Tree, node: int) -> list[tuple[int, bool]]:

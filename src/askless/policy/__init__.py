@@ -8,6 +8,7 @@ from askless.policy._ahead import Branch
 from askless.policy._base import Policy
 from askless.policy._decide import decide_classes
 from askless.policy._file import load, policy_schema
+from askless.policy._forest import Forest
 from askless.policy._purchase import SKIP, CaseResult, FetchFailure
 from askless.policy._run_report import RunReport
 from askless.policy._sequence import Sequence
@@ -18,6 +19,7 @@ __all__ = [
     "Branch",
     "CaseResult",
     "FetchFailure",
+    "Forest",
     "Policy",
     "RunReport",
     "SKIP",

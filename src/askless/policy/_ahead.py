@@ -134,7 +134,7 @@ def worst_ahead(policy: Policy, state: Any, bill: Bill) -> float:
     if isinstance(policy, Tree):
         return _worst_of_tree(policy, state, bill)
     bill, left = bill.copy(), 0.0
-    for test in policy.tests_ahead(state):
+    for test in policy.tests_possible(state):
         left += dearest_price(policy, test, bill)
         bill.charge(test)
     return left

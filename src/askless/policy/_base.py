@@ -124,6 +124,10 @@ class Policy(ABC):
         These are ordered together when the next test is delayed.
         """
 
+    def tests_possible(self, state: Any) -> list[int]:
+        """Return every test that may still be asked, ordered together or not."""
+        return self.tests_ahead(state)
+
     def class_shares(self, state: Any) -> NDArray[np.float64]:
         """Return the share of each class among what is still possible.
 

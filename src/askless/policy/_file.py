@@ -19,6 +19,7 @@ import numpy as np
 
 from askless.exceptions import AsklessError, PolicyFileError
 from askless.policy._base import Policy
+from askless.policy._forest import Forest
 from askless.policy._records import (
     CaseRecord,
     NodeRecord,
@@ -114,12 +115,18 @@ def _lines(record: PolicyRecord) -> bytes:
     fields = []
     for name, value in msgspec.to_builtins(record).items():
         if name in ("tests", "nodes", "cases"):
-            items = b",\n  ".join(msgspec.json.encode(item) for item in value)
-            text = b"[\n  " + items + b"\n ]"
+            text = _list_lines(value)
+        elif name == "trees":
+            text = b"[" + b",".join(_list_lines(tree) for tree in value) + b"]"
         else:
             text = msgspec.json.encode(value)
         fields.append(f'"{name}": '.encode() + text)
     return b"{" + b",\n ".join(fields) + b"}\n"
+
+
+def _list_lines(items: list[Any]) -> bytes:
+    lines = b",\n  ".join(msgspec.json.encode(item) for item in items)
+    return b"[\n  " + lines + b"\n ]"
 
 
 def _digest(record: PolicyRecord) -> str:
@@ -145,7 +152,12 @@ def _to_record(policy: Policy) -> PolicyRecord:
         mistakes=mistakes,
     )
     if isinstance(policy, Tree):
-        record.nodes = [_node_record(policy, node) for node in range(policy.n_nodes)]
+        record.nodes = _node_records(policy)
+    elif isinstance(policy, Forest):
+        # A field with its default value is left out: this must be the very object.
+        if policy.rule == "counts":
+            record.rule = "counts"
+        record.trees = [_node_records(policy, tree) for tree in range(policy.n_trees)]
     elif isinstance(policy, Sequence):
         record.order = policy.order.tolist()
         record.stops_early = policy.stops_early
@@ -178,7 +190,15 @@ def _test_record(policy: Policy, index: int) -> TestRecord:
     )
 
 
-def _node_record(tree: Tree, node: int) -> NodeRecord:
+def _node_records(policy: Tree | Forest, tree: int = 0) -> list[NodeRecord]:
+    """Return the nodes of a tree, numbered from its own root."""
+    first, last = 0, policy.n_nodes
+    if isinstance(policy, Forest):
+        first, last = policy.tree_start[tree : tree + 2].tolist()
+    return [_node_record(policy, node, first) for node in range(first, last)]
+
+
+def _node_record(tree: Tree | Forest, node: int, root: int) -> NodeRecord:
     start, end = tree.weight_start[node], tree.weight_start[node + 1]
     classes, weights = tree.weight_class[start:end], tree.weight[start:end]
     record = NodeRecord(
@@ -193,7 +213,7 @@ def _node_record(tree: Tree, node: int) -> NodeRecord:
         record.branches = list(
             zip(
                 tree.branch_code[first:last].tolist(),
-                tree.branch_child[first:last].tolist(),
+                (tree.branch_child[first:last] - root).tolist(),
                 strict=True,
             )
         )
@@ -208,12 +228,12 @@ def _summarise(policy: Policy) -> SummaryRecord:
             policy.n_nodes,
         )
     else:
-        # What a sequence costs depends on the rows; its full price is what it may cost.
-        bill = policy.prices.open_bill()
-        worst = expected = bill.charge_together(
-            policy.tests_ahead(policy.initial_state())
-        )
-        n_nodes = 0
+        # What a sequence or a forest costs depends on the rows; the price of all tests
+        # that it asks for is what it may cost.
+        n_nodes, asked = 0, policy.tests_ahead(policy.initial_state())
+        if isinstance(policy, Forest):
+            n_nodes, asked = policy.n_nodes, policy.used_tests
+        worst = expected = policy.prices.open_bill().charge_together(asked)
     return SummaryRecord(
         n_tests=len(policy.tests),
         n_classes=len(policy.classes),
@@ -322,12 +342,17 @@ def _to_policy(record: PolicyRecord) -> Policy:
     prices = _prices(record.tests)
     mistakes = _mistakes(record)
     _check_labels(record.classes, "class")
+    _check_parts(record)
+    if record.kind == "forest":
+        return Forest.from_arrays(
+            [_tree_arrays(nodes) for nodes in record.trees],
+            tests,
+            tuple(record.classes),
+            prices,
+            rule=record.rule,
+            mistakes=mistakes,
+        )
     if record.kind == "tree":
-        if record.order or record.cases or not record.nodes or not record.stops_early:
-            raise PolicyFileError(
-                "A tree must have nodes, and no order, cases or stops_early. Got "
-                "another mix. Save the policy again."
-            )
         return Tree(
             tests,
             tuple(record.classes),
@@ -335,12 +360,30 @@ def _to_policy(record: PolicyRecord) -> Policy:
             mistakes=mistakes,
             **_tree_arrays(record.nodes),
         )
-    if record.nodes or not record.cases:
-        raise PolicyFileError(
-            "A sequence must have cases, and no nodes. Got another mix. Save the "
-            "policy again."
-        )
     return _sequence(record, tests, prices, mistakes)
+
+
+def _check_parts(record: PolicyRecord) -> None:
+    """Every kind of policy must have its own parts and no others."""
+    is_plain = not record.order and not record.cases and record.stops_early
+    is_forest = bool(record.trees) or record.rule != "votes"
+    if record.kind == "tree" and (not is_plain or is_forest or not record.nodes):
+        raise PolicyFileError(
+            "A tree must have nodes, and no order, cases or stops_early, nor trees or "
+            "a rule. Got another mix. Save the policy again."
+        )
+    if record.kind == "sequence" and (record.nodes or is_forest or not record.cases):
+        raise PolicyFileError(
+            "A sequence must have cases, and no nodes, trees or rule. Got another mix. "
+            "Save the policy again."
+        )
+    if record.kind == "forest" and (
+        not is_plain or record.nodes or not all(record.trees) or not record.trees
+    ):
+        raise PolicyFileError(
+            "A forest must have trees with nodes, and no nodes, order, cases or "
+            "stops_early of its own. Got another mix. Save the policy again."
+        )
 
 
 def _test(entry: TestRecord) -> Test:

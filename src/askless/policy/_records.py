@@ -70,11 +70,15 @@ class SummaryRecord(Struct, forbid_unknown_fields=True):
 
 
 class PolicyRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A whole policy."""
+    """A whole policy.
+
+    A tree has ``nodes``, a sequence an ``order`` and ``cases``, and a forest ``trees``
+    that decide by a ``rule``; the nodes of each of its trees are numbered from 0.
+    """
 
     format: Literal["askless-policy"]
     version: Literal[1]
-    kind: Literal["tree", "sequence"]
+    kind: Literal["tree", "sequence", "forest"]
     tests: list[TestRecord]
     classes: Annotated[list[Label], Meta(min_length=1)]
     summary: SummaryRecord
@@ -83,4 +87,6 @@ class PolicyRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
     order: list[Index] = []
     cases: list[CaseRecord] = []
     stops_early: bool = True
+    trees: list[list[NodeRecord]] = []
+    rule: Literal["votes", "counts"] = "votes"
     digest: str = ""

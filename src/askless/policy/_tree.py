@@ -23,16 +23,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core._forest import find_subtree_ends
 from askless._core._prices import price_nodes
 from askless._core._walk import charge_rows, walk_codes, walk_numbers
 from askless.exceptions import InvalidPolicyError
 from askless.policy._base import Policy, count_threads, raw_columns
 from askless.policy._check import check_tree
-from askless.policy._decide import TOLERANCE
+from askless.policy._decide import decide_nodes
 from askless.problem import Outcome, PriceList, Test
 from askless.problem._tests import CodeArray
 
-__all__ = ["Tree"]
+__all__ = ["Tree", "is_matrix_of_floats"]
 
 Ints = NDArray[np.int32]
 
@@ -107,7 +108,7 @@ class Tree(Policy):
         self.weight = weight
         check_tree(self)
         if decision is None:
-            decision = self._decide_nodes()
+            decision = decide_nodes(weight_start, weight_class, weight, mistakes)
         elif decision.shape != test.shape or not np.all(
             (decision >= 0) & (decision < len(classes))
         ):
@@ -161,11 +162,7 @@ class Tree(Policy):
     @cached_property
     def subtree_end(self) -> Ints:
         """One past the last node of the subtree of each node."""
-        end = np.arange(1, self.n_nodes + 1, dtype=np.int32)
-        parent = self.parent
-        for node in range(self.n_nodes - 1, 0, -1):
-            end[parent[node]] = max(end[parent[node]], end[node])
-        return end
+        return find_subtree_ends(self.branch_start, self.branch_child)
 
     @cached_property
     def node_depth(self) -> Ints:
@@ -211,26 +208,6 @@ class Tree(Policy):
     def worst_cost(self) -> float:
         """Cost of the dearest leaf."""
         return float(self.spent[self.test < 0].max())
-
-    def _decide_nodes(self) -> Ints:
-        if self.mistakes is None:
-            return self._heaviest_classes()
-        decision = np.empty(self.n_nodes, dtype=np.int32)
-        for node in range(self.n_nodes):
-            decision[node] = super().decision(node)
-        return decision
-
-    def _heaviest_classes(self) -> Ints:
-        """Return what ``decide_classes`` would, for all nodes at once and sparsely."""
-        counts = np.diff(self.weight_start)
-        owner = np.repeat(np.arange(self.n_nodes), counts)
-        best = np.maximum.reduceat(self.weight, self.weight_start[:-1])
-        total = np.add.reduceat(self.weight, self.weight_start[:-1])
-        least = best - TOLERANCE * np.maximum(best, total)
-        ties = np.flatnonzero(self.weight >= least[owner])
-        # Classes ascend within a node, so the first of a tie is the smallest class.
-        first = np.unique(owner[ties], return_index=True)[1]
-        return self.weight_class[ties[first]]
 
     # The machine: a state is a node.
 
@@ -312,7 +289,7 @@ class Tree(Policy):
         array([2, 1], dtype=int32)
         """
         n_jobs = count_threads(n_jobs)
-        if self._compares_only and _is_matrix_of_floats(X):
+        if self._compares_only and is_matrix_of_floats(X):
             return self._walk_matrix(X, n_jobs)
         columns, n_rows = raw_columns(X, self.coding, self.used_tests)
         if not self.used_tests:
@@ -469,7 +446,8 @@ class Tree(Policy):
         return cls(tests, classes, prices, mistakes=mistakes, **arrays)
 
 
-def _is_matrix_of_floats(X: object) -> bool:
+def is_matrix_of_floats(X: object) -> bool:
+    """Return whether rows are plain numbers, which need not be taken apart."""
     # What a mask hides is missing, which the coded walk knows.
     if not isinstance(X, np.ndarray) or isinstance(X, np.ma.MaskedArray):
         return False

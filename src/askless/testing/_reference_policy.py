@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence as Listed
 from typing import Any, NamedTuple
 
-from askless.policy import Policy, Sequence, Tree
+from askless.policy import Forest, Policy, Sequence, Tree
 from askless.problem import Table, Test
 
 __all__ = [
@@ -171,6 +171,29 @@ def _run_sequence(sequence: Sequence, codes: Codes) -> PlainRun:
     return PlainRun(asked, cost, _decide(belief, sequence.mistakes), tuple(weights))
 
 
+def _run_forest(forest: Forest, codes: Codes) -> PlainRun:
+    steps: list[tuple[int, list[int]]] = []
+    weights = [0.0] * len(forest.classes)
+    listed = [0.0] * len(forest.classes)
+    for index in range(forest.n_trees):
+        tree = forest.tree(index)
+        *inner, leaf = plain_walk(tree, codes)
+        for node in inner:
+            test = int(tree.test[node])
+            if test not in {asked for asked, _ in steps}:
+                steps.append((test, _subtree_tests(tree, node)))
+        if forest.rule == "votes":
+            weights[tree.node_decision[leaf]] += 1.0
+        for entry in range(tree.weight_start[leaf], tree.weight_start[leaf + 1]):
+            listed[tree.weight_class[entry]] += 1.0
+            if forest.rule == "counts":
+                weights[tree.weight_class[entry]] += float(tree.weight[entry])
+    asked, cost = _charge(forest, steps, codes)
+    mistakes = forest.mistakes if forest.rule == "counts" else None
+    belief = weights if any(weights) else listed
+    return PlainRun(asked, cost, _decide(belief, mistakes), tuple(weights))
+
+
 def _decide(weights: list[float], mistakes: Any) -> int:
     """Return the class of least mistake cost; of those within rounding, the first."""
     n = len(weights)
@@ -188,7 +211,7 @@ def _decide(weights: list[float], mistakes: Any) -> int:
 
 
 def plain_run(policy: Policy, codes: Codes) -> PlainRun:
-    """Run a tree or a sequence on one row, given the code that each test shows.
+    """Run a policy on one row, given the code that each test shows.
 
     Examples
     --------
@@ -199,6 +222,8 @@ def plain_run(policy: Policy, codes: Codes) -> PlainRun:
     """
     if isinstance(policy, Tree):
         return _run_tree(policy, codes)
+    if isinstance(policy, Forest):
+        return _run_forest(policy, codes)
     assert isinstance(policy, Sequence)
     return _run_sequence(policy, codes)
 
