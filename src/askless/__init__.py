@@ -23,7 +23,17 @@ if _TYPE_CHECKING:
     from askless import datasets
     from askless.evaluate import Evaluation, evaluate
     from askless.export import show
-    from askless.learn import GreedyTreeClassifier
+    from askless.learn import (
+        ACTClassifier,
+        C45Classifier,
+        CSID3Classifier,
+        DTMCClassifier,
+        EG2Classifier,
+        GreedyTreeClassifier,
+        ICETClassifier,
+        IDXClassifier,
+        LSID3Classifier,
+    )
     from askless.policy import (
         SKIP,
         CaseResult,
@@ -41,11 +51,19 @@ if _TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "ACTClassifier",
+    "C45Classifier",
+    "CSID3Classifier",
     "CaseResult",
     "Costs",
+    "DTMCClassifier",
+    "EG2Classifier",
     "Evaluation",
     "Forest",
     "GreedyTreeClassifier",
+    "ICETClassifier",
+    "IDXClassifier",
+    "LSID3Classifier",
     "Policy",
     "RunReport",
     "SKIP",

@@ -20,6 +20,7 @@ what must hold, what was got and where, and what to do.
 * AsklessWarning (UserWarning)
   x IndistinctCasesWarning               no test tells two cases apart
   x DegeneratePolicyWarning              a policy that never tests
+  x StoppedEarlyWarning                  a learner that could not go on to its end
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ __all__ = [
     "MissingExtraError",
     "NoPolicyError",
     "PolicyFileError",
+    "StoppedEarlyWarning",
     "UnknownNameError",
     "suggest_name",
 ]
@@ -110,6 +112,10 @@ class IndistinctCasesWarning(AsklessWarning):
 
 class DegeneratePolicyWarning(AsklessWarning):
     """A policy never tests, or always decides the same."""
+
+
+class StoppedEarlyWarning(AsklessWarning):
+    """A learner was interrupted, or had no time for more than its first answer."""
 
 
 def suggest_name(name: str, known: Iterable[str]) -> str:

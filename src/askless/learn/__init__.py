@@ -4,7 +4,28 @@ This package knows examples, tables' codes and policies. It does not know how a 
 is evaluated, shown or run.
 """
 
+from askless.learn._greedy_family import (
+    C45Classifier,
+    CSID3Classifier,
+    DTMCClassifier,
+    EG2Classifier,
+    IDXClassifier,
+)
 from askless.learn._greedy_tree import GreedyTreeClassifier
+from askless.learn._icet import ICETClassifier
+from askless.learn._look_ahead import ACTClassifier, LSID3Classifier
 from askless.learn._registry import LEARNERS, Learner
 
-__all__ = ["GreedyTreeClassifier", "LEARNERS", "Learner"]
+__all__ = [
+    "ACTClassifier",
+    "C45Classifier",
+    "CSID3Classifier",
+    "DTMCClassifier",
+    "EG2Classifier",
+    "GreedyTreeClassifier",
+    "ICETClassifier",
+    "IDXClassifier",
+    "LEARNERS",
+    "LSID3Classifier",
+    "Learner",
+]

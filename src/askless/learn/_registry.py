@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from askless.learn._base import PolicyClassifier
+from askless.learn._greedy_family import (
+    C45Classifier,
+    CSID3Classifier,
+    DTMCClassifier,
+    EG2Classifier,
+    IDXClassifier,
+)
 from askless.learn._greedy_tree import GreedyTreeClassifier
+from askless.learn._icet import ICETClassifier
+from askless.learn._look_ahead import ACTClassifier, LSID3Classifier
 
 __all__ = ["LEARNERS", "Learner"]
 
@@ -38,6 +47,50 @@ _LEARNERS = [
         GreedyTreeClassifier,
         "Buys the test that parts the most pairs of different class for its price, in "
         "its worst outcome.",
+    ),
+    Learner(
+        "act",
+        ACTClassifier,
+        "Chooses the test after which sampled trees cost least, in tests and mistakes.",
+        is_anytime=True,
+    ),
+    Learner(
+        "icet",
+        ICETClassifier,
+        "Searches genetically for the costs by which EG2 grows the cheapest tree.",
+        is_anytime=True,
+    ),
+    Learner(
+        "dtmc",
+        DTMCClassifier,
+        "Buys the test that lowers total cost most at once; stops if none does.",
+    ),
+    Learner(
+        "eg2",
+        EG2Classifier,
+        "Buys the most information for its price; stops and prunes as C4.5 does.",
+    ),
+    Learner(
+        "idx",
+        IDXClassifier,
+        "Buys the highest gain / price; stops and prunes as C4.5 does.",
+    ),
+    Learner(
+        "csid3",
+        CSID3Classifier,
+        "Buys the highest gain squared / price; stops and prunes as C4.5 does.",
+    ),
+    Learner(
+        "lsid3",
+        LSID3Classifier,
+        "Chooses the test after which the smallest sampled trees follow, whatever it "
+        "costs.",
+        is_anytime=True,
+    ),
+    Learner(
+        "c45",
+        C45Classifier,
+        "Chooses the best gain ratio, whatever it costs.",
     ),
 ]
 

@@ -1,0 +1,51 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askless._core._codes import Codes
+from askless._core._prices import Prices
+from askless._core._workspace import Workspace
+
+VALUES: dict[str, int]
+
+class Inducer:
+    value: float
+    was_stopped: bool
+    n_nodes: int
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        rule: int,
+        w: float = 1.0,
+        least_part: float = 0.0,
+        with_penalty: bool = False,
+        needs_gain: bool = False,
+        value: int,
+        confidence: float = 0.25,
+        prunes: bool = True,
+        n_samples: int = 0,
+        sample_value: int = 0,
+        greedy_first: bool = True,
+        prunes_samples: bool = False,
+        seed: int = 0,
+        n_threads: int = 1,
+        use_bounds: bool = True,
+        stop: NDArray[np.int32],
+    ) -> None: ...
+    def grow(self) -> dict[str, NDArray[Any]]: ...
+    def cost_rows(
+        self,
+        codes: Codes,
+        rows: NDArray[np.int32],
+        classes: NDArray[np.int32],
+        weights: NDArray[np.float64],
+        mistakes: NDArray[np.float64],
+        prices: Prices,
+    ) -> float: ...
+    def price_tests(self) -> list[tuple[int, int, float]]: ...
+
+def decide_nodes(
+    arrays: dict[str, NDArray[Any]], mistakes: NDArray[np.float64]
+) -> NDArray[np.int32]: ...

@@ -1,0 +1,104 @@
+"""Run compiled work that can be told to stop: by a clock, or by Ctrl-C.
+
+The work runs in a thread of its own and looks at a flag; the caller's thread waits,
+watches the clock and hears Ctrl-C. It must not know what the work is.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Listener", "Stage", "StopFlag", "run_until"]
+
+Ending = Literal["done", "time", "interrupt"]
+
+# How often the waiting thread wakes to look at the clock and at signals, in seconds.
+_TICK = 0.05
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of a learner that goes on improving.
+
+    Attributes
+    ----------
+    name : str
+        What was tried, such as ``"8 samples"``.
+    seconds : float
+        Since the start.
+    cost : float
+        Expected total cost of what this step found.
+    best : float
+        The least so far.
+    done : float or None
+        How much of the work is done, from 0 to 1, if that is known.
+    """
+
+    name: str
+    seconds: float
+    cost: float
+    best: float
+    done: float | None = None
+
+
+Listener = Callable[[Stage], None]
+
+
+class StopFlag:
+    """A flag that compiled code can see, and why it was raised."""
+
+    def __init__(self) -> None:
+        self.array: NDArray[np.int32] = np.zeros(1, dtype=np.int32)
+
+    def __bool__(self) -> bool:
+        return bool(self.array[0])
+
+    def raise_it(self) -> None:
+        """Ask the work to stop."""
+        self.array[0] = 1
+
+
+def run_until(
+    work: Callable[[], Any], flag: StopFlag, time_limit: float | None
+) -> Ending:
+    """Run work until it is done, or its time is over, or Ctrl-C; then let it finish.
+
+    The work must notice the flag soon. Its errors are raised here.
+
+    Examples
+    --------
+    >>> run_until(lambda: None, StopFlag(), None)
+    'done'
+    """
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+
+    worker = threading.Thread(target=run, name="askless-learn", daemon=True)
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    ending: Ending = "done"
+    worker.start()
+    while worker.is_alive():
+        try:
+            left = _TICK if deadline is None else deadline - time.monotonic()
+            worker.join(max(0.0, min(_TICK, left)))
+            if deadline is not None and not flag and time.monotonic() >= deadline:
+                ending = "time" if ending == "done" else ending
+                flag.raise_it()
+        except KeyboardInterrupt:
+            ending = "interrupt"
+            flag.raise_it()
+    if errors:
+        raise errors[0]
+    return ending
