@@ -13,10 +13,12 @@ import pytest
 import askless
 from askless import Costs, Table
 from askless._core._cover import Cover, bound_cases
+from askless._core._hitting import Hitting
 from askless.datasets import make_random_table
 from askless.solve._bounds import BOUNDS
 from askless.solve._integers import state_in_integers
 from askless.solve._solve import _make_task
+from askless.solve._worst_proof import WorstProof
 from askless.testing import brute_force_cost, brute_force_pareto
 
 OBJECTIVES = ("expected", "worst")
@@ -261,6 +263,43 @@ def test_certificates_are_exact_up_to_their_depth_and_never_too_large(rng):
                 assert bound <= least
                 if depth == 6:
                     assert bound == least
+
+
+def test_a_case_is_proved_above_every_limit_below_its_least_cover(rng):
+    for table in random_tables(rng, 60, outcome_costs=False, costs="integers"):
+        whole = state_in_integers(_make_task(table, "worst", "class"))
+        cover = Cover(whole.codes, whole.label, whole.case_prices, 1)
+        hitting = Hitting(cover)
+        everyone = np.arange(whole.n_cases, dtype=np.uint16)
+        for case in range(table.n_cases):
+            least = round(least_cover(table, case) * whole.cost_scale)
+            place = int(whole.merged[case])
+            for limit in {-1, 0, least - 1, least, least + 1}:
+                proved = hitting.costs_more(place, everyone, limit, max_nodes=10**6)
+                assert proved == (least > limit)
+            # Cut short, nothing is proved that does not hold.
+            assert not hitting.costs_more(place, everyone, least, max_nodes=1)
+
+
+def test_the_worst_case_is_proved_above_every_limit_below_it(rng):
+    for table in random_tables(rng, 60, most_cases=8, costs="integers"):
+        whole = state_in_integers(_make_task(table, "worst", "class"))
+        cover = Cover(whole.codes, whole.label, whole.case_prices, 1)
+        proof = WorstProof(whole, cover, lambda: 1.0)
+        everyone = np.arange(whole.n_cases, dtype=np.uint16)
+        worst = round(brute_force_cost(table, "worst") * whole.cost_scale)
+        for level in (0, 1, table.n_tests):
+            assert not proof.is_above(everyone, worst, level)
+        # With as many tests unrolled as there are, the proof is complete.
+        assert proof.is_above(everyone, worst - 1, table.n_tests)
+
+
+def test_out_of_time_the_worst_case_proves_nothing(rng):
+    (table,) = random_tables(rng, 1)
+    whole = state_in_integers(_make_task(table, "worst", "class"))
+    cover = Cover(whole.codes, whole.label, whole.case_prices, 1)
+    everyone = np.arange(whole.n_cases, dtype=np.uint16)
+    assert not WorstProof(whole, cover, lambda: 0.0).is_above(everyone, 0, 3)
 
 
 def test_identification_meets_huffman(rng):

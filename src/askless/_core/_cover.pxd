@@ -21,6 +21,9 @@ cdef class Cover:
     cdef int64_t[:, ::1] two_least    # (n_cases, 2) its two smallest prices
     cdef const int32_t[::1] label
 
+    # Whether any test parts the two.
+    cdef bint can_part(self, intp_t case, intp_t rival) noexcept nogil
+
     # A lower bound of what `case` pays to be told from all its opponents among `cases`.
     # The cover itself is never written, so threads may share it; each brings its own
     # scratch of (depth + 1) * n_cases.

@@ -12,39 +12,12 @@ from askless._core._types cimport (
 )
 
 
-cdef extern from *:
-    """
-    #include <time.h>
-    static double seconds_now(void)
-    {
-        struct timespec now;
-        timespec_get(&now, TIME_UTC);
-        return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-    }
-    static inline int count_bits(unsigned long long word)
-    {
-    #if defined(__GNUC__)
-        return __builtin_popcountll(word);
-    #else
-        int n = 0;
-        for (; word; word &= word - 1) n++;
-        return n;
-    #endif
-    }
-    static inline int lowest_bit(unsigned long long word)
-    {
-    #if defined(__GNUC__)
-        return __builtin_ctzll(word);
-    #else
-        int n = 0;
-        while (!(word & 1)) { word >>= 1; n++; }
-        return n;
-    #endif
-    }
-    """
-    int count_bits(uint64_t word) noexcept nogil
-    double seconds_now() noexcept nogil
-    int lowest_bit(uint64_t word) noexcept nogil
+cdef extern from "clock.h" nogil:
+    double seconds_now()
+
+cdef extern from "bits.h" nogil:
+    int count_bits(uint64_t word)
+    int lowest_bit(uint64_t word)
 
 
 cdef int64_t NO_COVER = <int64_t> 1 << 60
@@ -122,6 +95,9 @@ cdef class Cover:
             np.argsort(np.asarray(price), axis=1, kind="stable").astype(np.int32),
         )
 
+    cdef bint can_part(self, intp_t case, intp_t rival) noexcept nogil:
+        return self.cheapest[case, rival] < NO_COVER
+
     cdef int64_t bound_case(
         self, intp_t case, const uint16_t* cases, intp_t n_cases, uint16_t* scratch
     ) noexcept nogil:
@@ -137,7 +113,7 @@ cdef class Cover:
         for i in range(n_cases):
             # A rival that no test parts from the case asks for nothing.
             if self.label[cases[i]] != self.label[case] and (
-                self.cheapest[case, cases[i]] < NO_COVER
+                self.can_part(case, cases[i])
             ):
                 rivals[n] = cases[i]
                 n += 1

@@ -29,16 +29,7 @@ from askless._core._types cimport (
 )
 
 
-cdef extern from "<time.h>" nogil:
-    """
-    #include <time.h>
-    static double seconds_now(void)
-    {
-        struct timespec now;
-        timespec_get(&now, TIME_UTC);
-        return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-    }
-    """
+cdef extern from "clock.h" nogil:
     double seconds_now()
 
 

@@ -13,8 +13,10 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from askless._core._cover import Cover, bound_cases
+from askless._core._hitting import Hitting
 from askless._core._search import Search
 from askless.exceptions import InvalidOptionError
 from askless.policy import Tree
@@ -23,6 +25,7 @@ from askless.solve._expand import Cases, Choice, expand_rule
 from askless.solve._greedy import grow_greedy_tree
 from askless.solve._integers import IntegerTable, state_in_integers
 from askless.solve._task import Task
+from askless.solve._worst_proof import WorstProof
 
 __all__ = ["search_exactly", "search_restricted"]
 
@@ -33,6 +36,8 @@ FOREVER = 1e9
 DEEPEN_FROM = 1500
 DEEPEST = 4
 DEEPEN_SECONDS = 60.0
+# First tests of the worst case that are unrolled there.
+MOST_UNROLLED = 2
 MOST_BYTES = 2 * 1024**3
 # A threshold rises by a share of the open interval each time: small steps at first, so
 # that a hard table shows a rising bound, and larger ones as long as they are quick.
@@ -137,7 +142,7 @@ class Race:
         self.lower = 0
         self.is_stopped = False
         self.lock = threading.Lock()
-        self.engines: list[Search] = []
+        self.engines: list[Search | Hitting] = []
         self.prover: Search | None = None
 
     def _make_cover(self, depth: int, switches: dict[str, bool]) -> Cover | None:
@@ -158,11 +163,15 @@ class Race:
             table.discounted, table.group, is_worst=self.is_worst, cover=self.cover,
             max_bytes=max(2**20, self.max_memory // 2), **self.switches, **options,
         )  # fmt: skip
+        self._register(engine)
+        return engine
+
+    def _register(self, engine: Search | Hitting) -> None:
+        """Have an engine stopped with the race."""
         with self.lock:
             self.engines.append(engine)
             if self.is_stopped:
                 engine.stop()
-        return engine
 
     # The two searches.
 
@@ -194,8 +203,7 @@ class Race:
         """Raise the threshold until the bound meets the best cost."""
         self.prover = engine = self._engine()
         self._deepen_certificates()
-        unit = int(np.gcd.reduce(self.table.full.ravel())) if self.is_worst else 1
-        unit = max(1, int(np.gcd(unit, np.gcd.reduce(self.table.discounted))))
+        unit = self._unit()
         share = FIRST_STEP
         while not self._is_settled() and self.limits.left() > 0:
             best, began = self.best, self.limits.elapsed
@@ -217,6 +225,14 @@ class Race:
             else:
                 self._raise_lower(result[0])
 
+    def _unit(self) -> int:
+        """Return by how much two values differ at least."""
+        return self._price_unit() if self.is_worst else 1
+
+    def _price_unit(self) -> int:
+        prices = [*self.table.full.ravel(), *self.table.discounted]
+        return max(1, int(np.gcd.reduce(prices)))
+
     def _deepen_certificates(self) -> None:
         """Certify the root by larger sets of tests, on a large table only.
 
@@ -226,7 +242,8 @@ class Race:
         if self.cover is None or self.table.n_cases < DEEPEN_FROM:
             return
         bounds = np.zeros(self.table.n_cases, dtype=np.int64)
-        for depth in range(self.cover.depth, DEEPEST + 1):
+        deepest = self.cover.depth if self.is_worst else DEEPEST
+        for depth in range(self.cover.depth, deepest + 1):
             if self._is_settled() or self.limits.left() == 0:
                 return
             seconds = min(self.limits.left() / 2, DEEPEN_SECONDS)
@@ -234,6 +251,22 @@ class Race:
             bounds = np.maximum(bounds, deeper)
             value = bounds.max() if self.is_worst else bounds @ self.table.weight
             self._raise_lower(int(value))
+        if self.is_worst:
+            self._prove_worst(self.cover, bounds)
+
+    def _prove_worst(self, cover: Cover, bounds: NDArray[np.int64]) -> None:
+        """Raise the bound of the worst case as far as a few cases prove it."""
+        proof = WorstProof(self.table, cover, self.limits.left)
+        proof.rank(bounds)
+        self._register(proof.hitting)
+        unit = self._unit()
+        while not self._is_settled() and self.limits.left() > 0:
+            if not any(
+                proof.is_above(self.cases, self.lower, level)
+                for level in range(MOST_UNROLLED + 1)
+            ):
+                return
+            self._raise_lower(self.lower + unit)
 
     # Bookkeeping.
 
@@ -340,9 +373,7 @@ class Race:
         engine = self.prover
         if engine is None or self.lower < self.best:
             return self.answer()
-        unit = max(
-            1, int(np.gcd.reduce([*self.table.full.ravel(), *self.table.discounted]))
-        )
+        unit = self._price_unit()
         limit = NO_LIMIT
         points: list[tuple[int, int, Tree]] = []
         while self.limits.left() > 0:
