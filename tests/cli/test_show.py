@@ -3,6 +3,7 @@
 import pytest
 
 from askless import load, show
+from askless.export import FORMATS
 
 
 def test_text_is_the_librarys(policy, run):
@@ -59,10 +60,42 @@ def test_a_missing_file_ends_with_1(folder, run):
     assert "A policy file must be there and readable." in stderr
 
 
-@pytest.mark.parametrize("option", [["--ascii"], ["--max-depth", "1"]])
-def test_options_of_text_are_for_text(policy, run, option):
+@pytest.mark.parametrize(
+    ("option", "formats"),
+    [
+        (["--ascii"], "text"),
+        (["--max-depth", "0"], "dot, mermaid, svg, text"),
+        (["--dialect", "sqlite"], "sql"),
+        (["--key", "id"], "sql"),
+        (["--budget", "0"], "dot, html, mermaid, svg"),
+    ],
+)
+def test_options_are_for_the_formats_that_take_them(policy, run, option, formats):
     stderr = run("show", policy, "--as", "json", *option, code=2).stderr
-    assert f"{option[0]} is for --as text." in stderr
+    assert f"{option[0]} is for --as {formats}." in " ".join(stderr.split())
+
+
+@pytest.mark.parametrize("format", sorted(FORMATS))
+def test_every_format_can_be_written(policy, run, format):
+    run("show", policy, "--as", format, "-o", "out")
+    shown = show(load(policy), format)
+    content = shown if isinstance(shown, bytes) else f"{shown.rstrip()}\n".encode()
+    written = (policy.parent / "out").read_bytes()
+    assert written == content
+    if format not in ("text", "json"):
+        printed = run("show", policy, "--as", format).stdout_bytes
+        assert printed.rstrip() == content.rstrip()
+
+
+def test_options_of_pictures_and_code_are_passed_on(policy, run):
+    loaded = load(policy)
+    options = ["--title", "Lamp", "--budget", "3", "--max-depth", "1"]
+    shown = run("show", policy, "--as", "svg", *options).stdout
+    assert shown == show(loaded, "svg", title="Lamp", budget=3, max_depth=1)
+    options = ["--dialect", "sqlite", "--table", "lamps", "--key", "a", "--key", "b"]
+    shown = run("show", policy, "--as", "sql", *options).stdout
+    wanted = show(loaded, "sql", dialect="sqlite", table="lamps", key=["a", "b"])
+    assert shown == wanted
 
 
 def test_an_unknown_format_ends_with_2(policy, run):

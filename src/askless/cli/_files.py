@@ -69,8 +69,8 @@ def free_policy_path(folder: Path, stem: str) -> Path:
     return path
 
 
-def write_whole(contents: Mapping[Path, str]) -> None:
-    """Write texts to files: each of them whole, or none at all.
+def write_whole(contents: Mapping[Path, str | bytes]) -> None:
+    """Write texts or bytes to files: each of them whole, or none at all.
 
     Raises
     ------
@@ -87,12 +87,12 @@ def write_whole(contents: Mapping[Path, str]) -> None:
     drafts: dict[Path, str] = {}
     path = Path()
     try:
-        for path, text in contents.items():
+        for path, content in contents.items():
             handle, drafts[path] = tempfile.mkstemp(
                 dir=path.parent, prefix=f".{path.name}."
             )
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
+            with os.fdopen(handle, "wb") as file:
+                file.write(content.encode() if isinstance(content, str) else content)
             os.chmod(drafts[path], 0o666 & ~_umask())
         for path in contents:
             os.replace(drafts[path], path)

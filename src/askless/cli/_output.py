@@ -199,14 +199,12 @@ def bar(share: float, width: int, *, light: bool = False) -> str:
     return signs[light] * length
 
 
-def flowchart(
-    policy: Policy, *, max_depth: int | None = None, ascii: bool = False
-) -> str:
+def flowchart(policy: Policy, *, ascii: bool = False, **options: Any) -> str:
     """Return the policy as text in characters that stdout can carry."""
     from askless.export import show
 
     ascii = ascii or not can_draw()
-    return show(policy, "text", max_depth=max_depth, ascii=ascii)
+    return show(policy, "text", ascii=ascii, **options)
 
 
 def print_flowchart(text: str) -> None:

@@ -1,4 +1,4 @@
-"""``askless show``: a policy as text or JSON.
+"""``askless show``: a policy as a picture, as code or as data.
 
 It must not know the formats: they are the library's.
 """
@@ -6,6 +6,7 @@ It must not know the formats: they are the library's.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,13 +14,13 @@ from askless.cli._files import write_whole
 from askless.cli._output import flowchart, print_flowchart
 from askless.cli._reading import edited_option, policy_argument
 from askless.exceptions import DataFileError
-from askless.export import FORMATS, show
-from askless.policy import Policy, load
+from askless.export import FORMATS, options_of, show
+from askless.policy import load
 
 __all__ = ["show_command"]
 
 
-@click.command("show", short_help="Show a policy as a flowchart or as JSON.")
+@click.command("show", short_help="Show a policy as a picture, as code or as data.")
 @policy_argument
 @click.option(
     "--as",
@@ -35,45 +36,65 @@ __all__ = ["show_command"]
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write to this file instead of stdout.",
 )
-@click.option("--max-depth", type=int, help="Text: show only so many levels of tests.")
-@click.option("--ascii", is_flag=True, help="Text: draw with plain ASCII characters.")
+@click.option("--max-depth", type=int, help="Show only so many levels of tests.")
+@click.option("--max-trees", type=int, help="Show only so many trees of a forest.")
+@click.option("--ascii", is_flag=True, help="Draw with plain ASCII characters.")
+@click.option("--title", help="What to write above a picture.")
+@click.option("--budget", type=float, help="Mark what is beyond this cost.")
+@click.option("--tree", type=int, help="Which tree of a forest, from 0.")
+@click.option("--dialect", help="The engine that SQL is for: duckdb, sqlite ...")
+@click.option("--table", help="The table that SQL reads.")
+@click.option("--key", multiple=True, help="A column that SQL keeps; may be repeated.")
+@click.option("--module", is_flag=True, help="Write JavaScript as an ES module.")
 @edited_option
 def show_command(
     policy: Path,
     format: str,
     output: Path | None,
-    max_depth: int | None,
-    ascii: bool,
     edited: bool,
+    **given: Any,
 ) -> None:
-    """Show the policy in the file POLICY as a flowchart or in another format."""
-    if format != "text" and (max_depth is not None or ascii):
-        given = "--ascii" if ascii else "--max-depth"
-        raise click.UsageError(f"{given} is for --as text. Leave it out of {format}.")
+    r"""Show the policy in the file POLICY as a picture, as code or as data.
+
+    \b
+    text, svg, html, dot, mermaid     pictures
+    rules, python, javascript, sql    code
+    json, onnx                        data
+    """
+    options = {name: value for name, value in given.items() if _is_given(value)}
+    for name in options:
+        _check_option(name, format)
     loaded = load(policy, edited=edited)
-    if output is not None:
-        _write(loaded, policy, output, format, max_depth, ascii)
-    elif format == "text":
-        print_flowchart(flowchart(loaded, max_depth=max_depth, ascii=ascii))
-    else:
-        # In the bytes of its file, whatever the encoding of stdout.
-        click.echo(show(loaded, format).encode(), nl=False)
-
-
-def _write(
-    policy: Policy,
-    source: Path,
-    output: Path,
-    format: str,
-    max_depth: int | None,
-    ascii: bool,
-) -> None:
-    if output.exists() and output.samefile(source):
+    if output is None and format == "text":
+        print_flowchart(flowchart(loaded, **options))
+        return
+    shown = show(loaded, format, **options)
+    content = shown if isinstance(shown, bytes) else shown.encode()
+    if output is None:
+        # In bytes, whatever the encoding of stdout.
+        click.echo(content, nl=False)
+        return
+    if output.exists() and output.samefile(policy):
         raise DataFileError(
             "The output must be another file than the policy. Got the policy itself, "
             f"{output}. Choose another name."
         )
-    options = {"max_depth": max_depth, "ascii": ascii} if format == "text" else {}
-    text = show(policy, format, **options)
-    write_whole({output: text if text.endswith("\n") else f"{text}\n"})
+    if isinstance(shown, str) and not content.endswith(b"\n"):
+        content += b"\n"
+    write_whole({output: content})
     click.echo(f"Wrote {output}")
+
+
+def _is_given(value: object) -> bool:
+    """Return whether an option was given; 0 is a value."""
+    return value is not None and value is not False and value != ()
+
+
+def _check_option(name: str, format: str) -> None:
+    if name in options_of(format):
+        return
+    option = "--" + name.replace("_", "-")
+    formats = [other for other in sorted(FORMATS) if name in options_of(other)]
+    raise click.UsageError(
+        f"{option} is for --as {', '.join(formats)}. Leave it out of {format}."
+    )

@@ -7,11 +7,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
-from askless.exceptions import InvalidOptionError
+from askless.export._labels import (
+    branch_label,
+    charge_text,
+    check_depth,
+    children_of,
+    decision_text,
+    escape_unprintable,
+    node_shares,
+    number_text,
+    percent_text,
+)
 from askless.policy import Forest, Policy, Sequence, Tree
-from askless.problem import Test
 
 __all__ = ["to_text"]
 
@@ -66,11 +73,7 @@ def to_text(
     │  └─ ... 2 nodes below
     └─ 1  [33.3 %, spent 1]  => c
     """
-    if max_depth is not None and max_depth < 0:
-        raise InvalidOptionError(
-            f"max_depth must be >= 0, or None for all. Got {max_depth}. Leave it out "
-            "to show the whole policy."
-        )
+    check_depth(max_depth)
     glyphs = ASCII if ascii else UNICODE
     if isinstance(policy, Tree):
         return "\n".join(_tree_lines(policy, max_depth, glyphs))
@@ -86,16 +89,13 @@ def _tree_lines(tree: Tree, max_depth: int | None, glyphs: Glyphs) -> list[str]:
     stack = [(child, "", is_last) for child, is_last in _children(tree, 0)][::-1]
     if max_depth == 0 and stack:
         return [*lines, f"{glyphs.last}... {tree.n_nodes - 1} nodes below"]
-    # Weighed at the leaves, as the expected cost is.
-    at_leaf = np.where(tree.test < 0, tree.node_weight, 0.0)
-    shares = at_leaf / at_leaf.sum()
+    shares = node_shares(tree)
     while stack:
         node, indent, is_last = stack.pop()
-        share = shares[node : tree.subtree_end[node]].sum()
         lines.append(
             f"{indent}{glyphs.last if is_last else glyphs.branch}"
-            f"{_branch_label(tree, node)}  [{100 * share:.3g} %, spent "
-            f"{tree.spent[node]:.6g}]  {_node_text(tree, node)}"
+            f"{branch_label(tree, node)}  [{percent_text(shares[node])}, spent "
+            f"{number_text(tree.spent[node])}]  {_node_text(tree, node)}"
         )
         below = indent + (glyphs.blank if is_last else glyphs.through)
         if max_depth is not None and tree.node_depth[node] >= max_depth:
@@ -126,46 +126,16 @@ def _forest_lines(
 
 
 def _children(tree: Tree, node: int) -> list[tuple[int, bool]]:
-    start, end = tree.branch_start[node], tree.branch_start[node + 1]
-    children = tree.branch_child[start:end].tolist()
+    children = children_of(tree, node)
     return [(child, i == len(children) - 1) for i, child in enumerate(children)]
-
-
-def _branch_label(tree: Tree, node: int) -> str:
-    parent = tree.parent[node]
-    test = tree.tests[tree.test[parent]]
-    code = int(tree.parent_code[node])
-    if tree.cut[parent] == len(test.cuts) and test.kind == "number":
-        return "missing" if code else "known"
-    if tree.cut[parent] >= 0:
-        # Labelled as if it were the only cut, in as many digits as it takes.
-        only = Test(test.name, "number", cuts=(float(tree.thresholds[parent]),))
-        return only.label(code).removeprefix("x ")
-    return _printable(test.label(code))
 
 
 def _node_text(tree: Tree, node: int) -> str:
     if tree.test[node] >= 0:
-        name = _printable(tree.tests[tree.test[node]].name)
-        return f"{name}?  {_charge_text(tree, node)}"
-    decided = _printable(str(tree.classes[tree.node_decision[node]]))
-    share = tree.class_shares(node)[tree.node_decision[node]]
-    sure = "" if share > 1 - 1e-9 else f" ({100 * share:.3g} %)"
-    return f"=> {decided}{sure}"
-
-
-def _charge_text(tree: Tree, node: int) -> str:
-    """Return what the test of a node charges there, as a range if by outcome."""
-    start, end = tree.branch_start[node], tree.branch_start[node + 1]
-    charges = tree.spent[tree.branch_child[start:end]] - tree.spent[node]
-    # Compared as text: rounding alone must not make a range.
-    low, high = f"{charges.min():.6g}", f"{charges.max():.6g}"
-    return low if low == high else f"{low}-{high}"
-
-
-def _printable(text: str) -> str:
-    """Return a name with an escape for each character that does not print."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+        name = escape_unprintable(tree.tests[tree.test[node]].name)
+        return f"{name}?  {charge_text(tree, node)}"
+    decided, share = decision_text(tree, node)
+    return f"=> {decided} ({share})" if share else f"=> {decided}"
 
 
 def _sequence_lines(sequence: Sequence, max_depth: int | None) -> list[str]:
@@ -177,7 +147,7 @@ def _sequence_lines(sequence: Sequence, max_depth: int | None) -> list[str]:
             price = bill.charge_together(order[step:])
         else:
             price = bill.charge(test)
-        name = _printable(sequence.tests[test].name)
+        name = escape_unprintable(sequence.tests[test].name)
         lines.append(f"{step + 1}. {name}?  {price:.6g}  [spent {bill.spent:.6g}]")
     n_below = len(order) - len(lines)
     if n_below:

@@ -391,6 +391,40 @@ class Policy(ABC):
 
         save(self, path)
 
+    # Pictures.
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the policy with matplotlib; a tree, or one tree of a forest.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure of the right size by default.
+        **options
+            ``max_depth``: draw only so many levels of tests. ``budget``: what a case
+            may spend. ``tree``: which tree of a forest, from 0. ``font_size``.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where it was drawn.
+
+        Examples
+        --------
+        >>> import askless
+        >>> policy = askless.solve(askless.datasets.load_car()).policy
+        >>> axes = policy.plot(max_depth=2)  # doctest: +SKIP
+        """
+        from askless.policy._drawing import find_drawing
+
+        return find_drawing("plot_policy")(self, ax, **options)
+
+    def _repr_html_(self) -> str:
+        from askless.policy._drawing import find_drawing
+
+        shown: str = find_drawing("to_notebook")(self)
+        return shown
+
     @cached_property
     def _class_array(self) -> NDArray[Any]:
         """The classes as an array that gives them back unchanged."""

@@ -1,0 +1,215 @@
+"""What a picture of a tree says: a box for each node, a legend, the figures.
+
+Every drawn format shows these and nothing else, so that they agree. This module does
+not know where a box stands or how it is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from askless.exceptions import InvalidOptionError
+from askless.export._colours import colours_of
+from askless.export._labels import (
+    branch_label,
+    charge_text,
+    check_depth,
+    decision_text,
+    escape_unprintable,
+    node_shares,
+    number_text,
+    percent_text,
+)
+from askless.policy import Tree
+
+__all__ = ["Box", "Picture", "order_classes", "picture_of"]
+
+# Classes of a mix that are told apart; the others are drawn together.
+MOST_MIXED = 8
+
+
+@dataclass(frozen=True)
+class Box:
+    """A node as it is drawn."""
+
+    node: int
+    parent: int  # the place of the parent's box, -1 for the root
+    depth: int
+    label: str  # what was seen at the parent
+    title: str  # the test, or the decision
+    price: str  # of a test
+    certainty: str  # of a decision; nothing if it is certain
+    spent: str
+    share: float
+    mix: tuple[tuple[int, float], ...]  # classes and their shares, -1 for the rest
+    decision: int
+    is_leaf: bool
+    n_hidden: int  # nodes below that are not drawn
+    is_over: bool  # spent more than the budget
+    is_delayed: bool
+    group: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A whole tree as it is drawn."""
+
+    title: str
+    boxes: tuple[Box, ...]
+    facts: tuple[tuple[str, str], ...]
+    # Class, colour, share of the cases that it is decided for.
+    legend: tuple[tuple[str, str, float], ...]
+    colours: tuple[str, ...]
+    classes: tuple[str, ...]
+    n_nodes: int
+
+    @property
+    def share_texts(self) -> list[str]:
+        """The share of each box, in percent."""
+        return [percent_text(box.share) for box in self.boxes]
+
+
+def picture_of(
+    tree: Tree,
+    *,
+    title: str | None = None,
+    max_depth: int | None = None,
+    budget: float | None = None,
+    order: list[int] | None = None,
+) -> Picture:
+    """Return what a picture of a tree says.
+
+    Parameters
+    ----------
+    tree : Tree
+        What to draw.
+    title : str, optional
+        What to call it.
+    max_depth : int, optional
+        Draw only so many levels of tests.
+    budget : float, optional
+        What a case may spend; boxes beyond it are marked.
+    order : list of int, optional
+        The classes from the commonest on, which settles their colours; of this tree by
+        default.
+
+    Examples
+    --------
+    >>> import askless
+    >>> table = askless.Table([[0], [1]], ["even", "odd"], tests=["last bit"])
+    >>> [box.title for box in picture_of(askless.solve(table).policy).boxes]
+    ['last bit', 'even', 'odd']
+    """
+    check_depth(max_depth)
+    if budget is not None and not budget >= 0:
+        raise InvalidOptionError(
+            f"The budget must be >= 0. Got {budget}. Leave it out if there is none."
+        )
+    shares = node_shares(tree)
+    place_of: dict[int, int] = {}
+    boxes: list[Box] = []
+    for node in range(tree.n_nodes):
+        depth = int(tree.node_depth[node])
+        if max_depth is not None and depth > max_depth:
+            continue
+        place_of[node] = len(boxes)
+        parent = place_of.get(int(tree.parent[node]), -1)
+        is_cut_off = depth == max_depth
+        boxes.append(_box(tree, node, parent, depth, shares[node], is_cut_off, budget))
+    order = order_classes([tree]) if order is None else order
+    leaves = np.flatnonzero(tree.test < 0)
+    decided = np.zeros(len(tree.classes))
+    np.add.at(decided, tree.node_decision[leaves], shares[leaves])
+    colours = colours_of(order, len(tree.classes))
+    classes = tuple(escape_unprintable(str(label)) for label in tree.classes)
+    used = set(tree.node_decision[leaves].tolist())
+    return Picture(
+        title=escape_unprintable(title or "What to ask, and what to decide"),
+        boxes=tuple(boxes),
+        facts=_facts(tree, shares, budget),
+        legend=tuple(
+            (classes[c], colours[c], float(decided[c])) for c in order if c in used
+        ),
+        colours=colours,
+        classes=classes,
+        n_nodes=tree.n_nodes,
+    )
+
+
+def order_classes(trees: Sequence[Tree]) -> list[int]:
+    """Return the classes from the one that is decided most often on."""
+    decided = np.zeros(len(trees[0].classes))
+    present = np.zeros(len(trees[0].classes))
+    for tree in trees:
+        leaves = np.flatnonzero(tree.test < 0)
+        np.add.at(decided, tree.node_decision[leaves], node_shares(tree)[leaves])
+        present += tree.class_shares(0)
+    order: list[int] = np.lexsort((-present, -decided)).tolist()
+    return order
+
+
+def _box(
+    tree: Tree,
+    node: int,
+    parent: int,
+    depth: int,
+    share: float,
+    is_cut_off: bool,
+    budget: float | None,
+) -> Box:
+    is_leaf = bool(tree.test[node] < 0)
+    decided, certainty = decision_text(tree, node)
+    group = "" if is_leaf else tree.prices.group[tree.test[node]] or ""
+    # Rounding alone does not break a budget.
+    is_over = budget is not None and tree.spent[node] > budget + 1e-9 * max(1, budget)
+    return Box(
+        node=node,
+        parent=parent,
+        depth=depth,
+        label=branch_label(tree, node).replace("<=", "≤") if node else "",
+        title=decided
+        if is_leaf
+        else escape_unprintable(tree.tests[tree.test[node]].name),
+        price="" if is_leaf else charge_text(tree, node),
+        certainty=certainty if is_leaf else "",
+        spent=number_text(tree.spent[node]),
+        share=float(share),
+        mix=_mix(tree, node),
+        decision=int(tree.node_decision[node]),
+        is_leaf=is_leaf,
+        n_hidden=int(tree.subtree_end[node] - node - 1) if is_cut_off else 0,
+        is_over=bool(is_over),
+        is_delayed=not is_leaf and bool(tree.prices.delayed[tree.test[node]]),
+        group=escape_unprintable(group),
+    )
+
+
+def _mix(tree: Tree, node: int) -> tuple[tuple[int, float], ...]:
+    shares = tree.class_shares(node)
+    order = np.argsort(-shares, kind="stable")
+    order = order[shares[order] > 0]
+    shown = [(int(c), float(shares[c])) for c in order[:MOST_MIXED]]
+    rest = float(shares[order[MOST_MIXED:]].sum())
+    # In the order of the classes, so that neighbours can be compared.
+    return tuple(sorted(shown)) + (((-1, rest),) if rest > 1e-9 else ())
+
+
+def _facts(
+    tree: Tree, shares: np.typing.NDArray[np.float64], budget: float | None
+) -> tuple[tuple[str, str], ...]:
+    facts = [
+        ("expected cost", f"{tree.expected_cost:.4g}"),
+        ("at worst", f"{tree.worst_cost:.4g}"),
+        ("every test", number_text(tree.prices.cost_of_all())),
+        ("tests asked at most", str(tree.depth)),
+        ("decisions", f"{tree.n_leaves:,} of {tree.n_nodes:,} nodes"),
+    ]
+    if budget is not None:
+        leaves = tree.test < 0
+        over = leaves & (tree.spent > budget + 1e-9 * max(1, budget))
+        kept = "kept" if not over.any() else f"{percent_text(shares[over].sum())} over"
+        facts.insert(2, ("budget", f"{number_text(budget)}, {kept}"))
+    return tuple(facts)

@@ -1,0 +1,189 @@
+"""The steps of a query that walk rows down trees: clean values, then leaf by leaf.
+
+This module does not know what a leaf decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from askless.exceptions import InvalidOptionError, suggest_name
+from askless.export._conditions import (
+    Condition,
+    Meaning,
+    Runs,
+    leaf_conditions,
+    meaning_of,
+    parts_of,
+)
+from askless.export._dialects import Dialect
+from askless.policy import Policy, Tree
+from askless.problem import Test
+
+__all__ = ["PREFIX", "Walk"]
+
+# Leaves that one step tells apart. A row is compared with one after another, so fewer
+# are faster, but take more steps.
+PART_EXITS = 64
+PREFIX = "askless_"
+EXACT_WHOLE = 2**53
+# Engines take conditions that are a thousand deep, and a chain is as deep as long.
+MOST_TERMS = 400
+
+
+class Walk:
+    """Writes the steps that find the leaf of each row in each tree.
+
+    Parameters
+    ----------
+    policy : Policy
+        Whose tests are asked.
+    trees : list of Tree
+        What is walked.
+    dialect : Dialect
+        The engine.
+    columns : mapping of str to str
+        The column of a test, where it is not called like the test.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        trees: list[Tree],
+        dialect: Dialect,
+        columns: Mapping[str, str],
+    ) -> None:
+        for name in columns:
+            if name not in policy.test_names:
+                raise InvalidOptionError(
+                    f"columns must name tests of the policy. Got {name!r}. "
+                    f"{suggest_name(name, policy.test_names)}Leave it out."
+                )
+        self.tests = policy.tests
+        self.used_tests = sorted({test for tree in trees for test in tree.used_tests})
+        self.trees = trees
+        self.dialect = dialect
+        self.column_of = {name: columns.get(name, name) for name in policy.test_names}
+        self.stages = [parts_of(tree, PART_EXITS) for tree in trees]
+
+    @property
+    def helpers(self) -> list[str]:
+        """The columns that the steps add."""
+        values = [self._value(test) for test in self.used_tests]
+        leaves = [
+            self._at(tree, stage)
+            for tree, stages in enumerate(self.stages)
+            for stage in range(1, len(stages) + 1)
+        ]
+        return values + leaves
+
+    def leaf(self, tree: int) -> str:
+        """Return the column that holds the leaf of a tree in the end."""
+        stages = self.stages[tree]
+        return self._at(tree, len(stages)) if stages else "0"
+
+    def steps(self, table: str, kept: str) -> list[tuple[str, str]]:
+        """Return the name and the query of each step."""
+        steps = [(f"{PREFIX}values", self._values(table, kept))]
+        for stage in range(1, max(map(len, self.stages)) + 1):
+            walked = [
+                self._stage(tree, stage)
+                for tree, stages in enumerate(self.stages)
+                if stage <= len(stages)
+            ]
+            source = steps[-1][0]
+            query = f"  SELECT *, {', '.join(walked)}\n  FROM {source}"
+            steps.append((f"{PREFIX}step_{stage}", query))
+        return steps
+
+    def _value(self, test: int) -> str:
+        return f"{PREFIX}{test}"
+
+    def _at(self, tree: int, stage: int) -> str:
+        return f"{PREFIX}tree_{tree + 1}_{stage}"
+
+    def _values(self, table: str, kept: str) -> str:
+        """Return the step that gives every test's value a name and a clean type."""
+        source = ".".join(map(self.dialect.identifier, table.split(".")))
+        values = [
+            f"    {self._clean(self.tests[test])} AS {self._value(test)}"
+            for test in self.used_tests
+        ]
+        selected = ",\n".join([f"  SELECT {kept}", *values])
+        return f"{selected}\n  FROM {source}"
+
+    def _clean(self, test: Test) -> str:
+        column = self.dialect.identifier(self.column_of[test.name])
+        kinds = {type(outcome) for outcome in test.outcomes}
+        if kinds == {bool}:
+            return column
+        if test.kind == "category" and not kinds <= {int, float}:
+            return f"CAST({column} AS {self.dialect.text_type})"
+        if any(isinstance(o, int) and abs(o) > EXACT_WHOLE for o in test.outcomes):
+            return column
+        return self.dialect.number_of.format(column)
+
+    def _stage(self, tree: int, stage: int) -> str:
+        """Return the expression that walks each row through one part of a tree."""
+        before = self._at(tree, stage - 1)
+        cases = []
+        for root, exits in self.stages[tree][stage - 1]:
+            here = [f"{before} = {root}"] if stage > 1 else []
+            for node, condition in leaf_conditions(self.trees[tree], root, exits):
+                holds = " AND ".join([*here, *self._conditions(condition)])
+                cases.append(f"      WHEN {holds or '1 = 1'} THEN {node}\n")
+        otherwise = f"      ELSE {before}\n" if stage > 1 else ""
+        return f"CASE\n{''.join(cases)}{otherwise}    END AS {self._at(tree, stage)}"
+
+    def _conditions(self, condition: Condition) -> list[str]:
+        written = [self._holds(test, runs) for test, runs in condition.items()]
+        return [text for text in written if text]
+
+    def _holds(self, index: int, runs: Runs) -> str:
+        """Return when a value is in a set of codes; nothing if it always is."""
+        test, value = self.tests[index], self._value(index)
+        meaning = meaning_of(test, runs)
+        if meaning.takes_all_values:
+            return "" if meaning.takes_missing else f"{value} IS NOT NULL"
+        if meaning.takes_no_value:
+            return f"{value} IS NULL"
+        if meaning.ranges is None:
+            texts = [self._among(value, test, meaning)]
+        else:
+            texts = [self._in_range(value, low, high) for low, high in meaning.ranges]
+        if meaning.takes_missing:
+            texts.append(f"{value} IS NULL")
+        if len(texts) == 1:
+            return texts[0]
+        return f"({' OR '.join(f'({t})' if ' AND ' in t else t for t in texts)})"
+
+    def _among(self, value: str, test: Test, meaning: Meaning) -> str:
+        """Return when a category is one of the outcomes, or none of the others."""
+        codes = meaning.outside if meaning.takes_unseen else meaning.inside or ()
+        listed = [text for code in codes for text in self._literals(test, code)]
+        is_except = meaning.takes_unseen
+        longest = self.dialect.longest_list
+        if len(listed) == 1 or (longest and longest < len(listed) <= MOST_TERMS):
+            sign, link = ("<>", " AND ") if is_except else ("=", " OR ")
+            terms = link.join(f"{value} {sign} {text}" for text in listed)
+            return terms if is_except or len(listed) == 1 else f"({terms})"
+        negation = "NOT " if is_except else ""
+        return f"{value} {negation}IN ({', '.join(listed)})"
+
+    def _in_range(self, value: str, low: float | None, high: float | None) -> str:
+        number = self.dialect.number
+        ends = [] if low is None else [f"{value} > {number(low)}"]
+        ends += [] if high is None else [f"{value} <= {number(high)}"]
+        return " AND ".join(ends)
+
+    def _literals(self, test: Test, code: int) -> list[str]:
+        """Return the literals that stand for an outcome in a column of its type."""
+        kinds = {type(outcome) for outcome in test.outcomes}
+        if kinds in ({bool}, {str}) or kinds <= {int, float}:
+            return [self.dialect.label(test.outcomes[code])]
+        # Mixed outcomes are compared as text, in each of their spellings.
+        return [
+            self.dialect.text(spelling)
+            for spelling, found in test.lookup.items()
+            if found == code and isinstance(spelling, str)
+        ]
