@@ -1,6 +1,6 @@
 """Contract of the expected number of errors of a leaf, from what it was seen to do."""
 
-from askless._core._types cimport float64_t
+from askless._core._types cimport float64_t, intp_t
 
 
 # Errors to expect of m rows of which s were wrong: m times the upper limit of the
@@ -19,6 +19,7 @@ cdef float64_t expect_errors_c45(
 cdef class ErrorTable:
     cdef readonly float64_t confidence
     cdef readonly bint is_c45
+    cdef intp_t mask             # n_slots - 1
     cdef float64_t[::1] rows     # (n_slots,) the m of each slot; -1: empty
     cdef float64_t[::1] wrong    # (n_slots,) its s
     cdef float64_t[::1] value

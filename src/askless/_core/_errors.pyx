@@ -5,7 +5,7 @@ in the program of C4.5, which that learner is pruned by. This module must not kn
 a mistake costs.
 """
 
-from libc.math cimport exp, fabs, lgamma, log, log1p, sqrt
+from libc.math cimport INFINITY, exp, fabs, lgamma, log, log1p, sqrt
 from libc.string cimport memcpy
 
 import numpy as np
@@ -13,8 +13,9 @@ import numpy as np
 from askless._core._types cimport float64_t, intp_t, uint64_t
 
 cdef enum:
-    # A power of two; a slot is overwritten by whatever comes to it next.
-    N_SLOTS = 16384
+    # Powers of two; a slot is overwritten by whatever comes to it next.
+    FEW_SLOTS = 256
+    MOST_SLOTS = 16384
     MAX_STEPS = 200
 
 # Deviations of the normal distribution at some confidences, as in the program of C4.5.
@@ -134,12 +135,19 @@ cdef float64_t expect_errors_c45(
 cdef class ErrorTable:
     """Expected errors at one confidence, each pair of counts worked out about once."""
 
-    def __init__(self, float64_t confidence, bint is_c45=False):
+    def __init__(
+        self, float64_t confidence, bint is_c45=False, float64_t weight=INFINITY
+    ):
+        cdef intp_t n_slots = FEW_SLOTS
+        # A short growth on few rows must not pay for a long table.
+        while n_slots < MOST_SLOTS and n_slots < 8 * weight:
+            n_slots *= 2
+        self.mask = n_slots - 1
         self.confidence = confidence
         self.is_c45 = is_c45
-        self.rows = np.full(N_SLOTS, -1.0)
-        self.wrong = np.zeros(N_SLOTS)
-        self.value = np.zeros(N_SLOTS)
+        self.rows = np.full(n_slots, -1.0)
+        self.wrong = np.zeros(n_slots)
+        self.value = np.zeros(n_slots)
 
     cdef float64_t expect(self, float64_t m, float64_t s) noexcept nogil:
         cdef:
@@ -149,7 +157,7 @@ cdef class ErrorTable:
         memcpy(&a, &m, 8)
         memcpy(&b, &s, 8)
         a = (a ^ (b * <uint64_t> 0x9E3779B97F4A7C15u)) * <uint64_t> 0xBF58476D1CE4E5B9u
-        slot = <intp_t> ((a ^ (a >> 29)) & (N_SLOTS - 1))
+        slot = <intp_t> ((a ^ (a >> 29)) & <uint64_t> self.mask)
         if self.rows[slot] == m and self.wrong[slot] == s:
             return self.value[slot]
         if self.is_c45:

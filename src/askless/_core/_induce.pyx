@@ -113,7 +113,9 @@ cdef class Inducer:
         self.taste.with_penalty = with_penalty
         self.taste.needs_gain = needs_gain
         self.kind = <Value> value
-        self.errors = ErrorTable(confidence, value == BY_ERRORS)
+        self.errors = ErrorTable(
+            confidence, value == BY_ERRORS, workspace.n_rows
+        )
         self.prunes = prunes
         self.use_bounds = use_bounds
         self.n_samples = n_samples
@@ -125,7 +127,8 @@ cdef class Inducer:
             for i in range(self.n_threads - 1, -1, -1):
                 self.sampler = Sampler(
                     workspace if i == 0 else workspace.copy(),
-                    ErrorTable(confidence, False), sample_value, rule, w, greedy_first,
+                    ErrorTable(confidence, False, workspace.n_rows), sample_value,
+                    rule, w, greedy_first,
                     prunes_samples, use_bounds, stop, self.sampler,
                 )
 

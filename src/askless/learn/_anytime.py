@@ -78,27 +78,33 @@ def run_until(
     'done'
     """
     errors: list[BaseException] = []
+    # Ctrl-C in the middle of Thread.join may take a thread for ended that is not.
+    done = threading.Event()
 
     def run() -> None:
         try:
             work()
         except BaseException as error:
+            # Raised again by the caller.
             errors.append(error)
+        finally:
+            done.set()
 
     worker = threading.Thread(target=run, name="askless-learn", daemon=True)
     deadline = None if time_limit is None else time.monotonic() + time_limit
     ending: Ending = "done"
     worker.start()
-    while worker.is_alive():
+    while not done.is_set():
         try:
             left = _TICK if deadline is None else deadline - time.monotonic()
-            worker.join(max(0.0, min(_TICK, left)))
+            done.wait(max(0.0, min(_TICK, left)))
             if deadline is not None and not flag and time.monotonic() >= deadline:
                 ending = "time" if ending == "done" else ending
                 flag.raise_it()
         except KeyboardInterrupt:
             ending = "interrupt"
             flag.raise_it()
+    worker.join()
     if errors:
         raise errors[0]
     return ending

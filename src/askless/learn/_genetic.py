@@ -13,12 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Genetic", "decode_bits", "encode_value"]
+__all__ = ["Genetic", "decode_all", "decode_bits", "encode_value"]
 
 Bits = NDArray[np.uint8]
 
 # Bits of one number.
 N_BITS = 12
+_PLACES = 1 << np.arange(N_BITS)[::-1]
 # The worst cost of this many generations is what the others are compared with.
 WINDOW = 5
 
@@ -32,8 +33,22 @@ def decode_bits(bits: Bits, low: float, high: float) -> float:
     >>> round(decode_bits(one, 1, 10000), 4)
     5001.7209
     """
-    whole = int(bits @ (1 << np.arange(N_BITS)[::-1]))
+    whole = int(bits @ _PLACES)
     return float(low + whole * (high - low) / (2**N_BITS - 1))
+
+
+def decode_all(
+    bits: Bits, low: NDArray[np.float64], high: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the numbers of a whole string of bits, each with a range of its own.
+
+    Examples
+    --------
+    >>> decode_all(np.ones(24, np.uint8), np.array([0.0, 1.0]), np.array([1.0, 5.0]))
+    array([1., 5.])
+    """
+    whole = bits.reshape(-1, N_BITS) @ _PLACES
+    return np.asarray(low + whole * (high - low) / (2**N_BITS - 1))
 
 
 def encode_value(value: float, low: float, high: float) -> Bits:

@@ -19,7 +19,7 @@ from askless.learn._anytime import Listener, Stage, StopFlag, run_until
 from askless.learn._base import PolicyClassifier, _count_jobs
 from askless.learn._checks import check_count, check_number, check_share
 from askless.learn._examples import CodedExamples
-from askless.learn._genetic import N_BITS, Genetic, decode_bits, encode_value
+from askless.learn._genetic import N_BITS, Genetic, decode_all, encode_value
 from askless.learn._induction import Induction, never
 from askless.learn._mistakes import merge_mistakes
 from askless.policy import Policy
@@ -248,6 +248,9 @@ class _Trainer:
         self.classes = np.repeat(
             np.arange(len(induction.classes), dtype=np.int32), examples.class_rows
         )
+        ranges = np.array([COSTS] * len(examples.tests) + [WEIGHT, CONFIDENCE])
+        self.low, self.high = ranges.T
+        self.n_levels, self.is_ordered = examples.n_levels, examples.is_ordered
         self.row_keys = self.classes.astype(np.uint64)
         for column in examples.codes:
             self.row_keys = _mix(self.row_keys + column)
@@ -269,10 +272,8 @@ class _Trainer:
         self, bits: NDArray[np.uint8]
     ) -> tuple[NDArray[np.float64], float, float]:
         """Return the costs, their weight and the confidence of an individual."""
-        parts = bits.reshape(-1, N_BITS)
-        costs = np.array([decode_bits(part, *COSTS) for part in parts[:-2]])
-        confidence = decode_bits(parts[-1], *CONFIDENCE) / 100
-        return costs, decode_bits(parts[-2], *WEIGHT), confidence
+        numbers = decode_all(bits, self.low, self.high)
+        return numbers[:-2], float(numbers[-2]), float(numbers[-1]) / 100
 
     def part_rows(self, generation: int, place: int) -> NDArray[np.bool_]:
         """Return which rows a trial grows its tree on; rows that are alike go together.
@@ -289,8 +290,8 @@ class _Trainer:
         costs, weight, confidence = self.decode(bits)
         workspace = Workspace(
             self.examples.codes.take(rows, axis=1),
-            self.examples.n_levels,
-            self.examples.is_ordered,
+            self.n_levels,
+            self.is_ordered,
             np.arange(len(rows) + 1, dtype=np.int64),
             self.classes[rows],
             np.ascontiguousarray(self.weights[rows]),

@@ -26,10 +26,16 @@ from askless.testing._reference_tradeoff import (
     brute_force_tradeoffs,
     list_prunings,
 )
+from askless.testing._reference_trees import (
+    PlainGrower,
+    plain_errors,
+    plain_errors_c45,
+)
 
 __all__ = [
     "PlainDecTree",
     "PlainEvaluation",
+    "PlainGrower",
     "PlainRun",
     "Tradeoff",
     "brute_force_cost",
@@ -41,6 +47,8 @@ __all__ = [
     "encode_number",
     "list_prunings",
     "path_cost",
+    "plain_errors",
+    "plain_errors_c45",
     "plain_evaluate",
     "plain_greedy_costs",
     "plain_run",

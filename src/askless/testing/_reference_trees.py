@@ -1,0 +1,524 @@
+"""Grow learned trees as plainly as can be: the twin of the compiled growers.
+
+Rows are lists, contexts are sets, every number is worked out where it is needed. It
+follows the rules word by word, choice by choice, and must not import anything compiled.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from scipy.stats import beta
+
+__all__ = ["PlainGrower", "plain_errors", "plain_errors_c45"]
+
+GRAIN = 2.0**-36
+TIE = 1e-9
+WORD = 2**64 - 1
+# Confidence and deviation, as in the program of C4.5.
+DEVIATIONS = [
+    (0, 4), (0.001, 3.09), (0.005, 2.58), (0.01, 2.33), (0.05, 1.65), (0.1, 1.28),
+    (0.2, 0.84), (0.4, 0.25), (1, 0),
+]  # fmt: skip
+
+Rows = list[int]
+# Tests that were paid for, in order, and groups that are open.
+Context = tuple[tuple[int, ...], frozenset[Any]]
+NOTHING_PAID: Context = ((), frozenset())
+
+
+def plain_errors(m: float, s: float, confidence: float) -> float:
+    """Return the errors to expect of m rows of which s were wrong, exactly.
+
+    Examples
+    --------
+    >>> round(plain_errors(100, 5, 0.25), 6)
+    7.332684
+    """
+    if m <= 0:
+        return 0.0
+    if s >= m:
+        return float(m)
+    return float(m * beta.ppf(1 - confidence, s + 1, m - s))
+
+
+def plain_errors_c45(m: float, s: float, confidence: float) -> float:
+    """Return the errors to expect as the program of C4.5 does.
+
+    Examples
+    --------
+    >>> round(plain_errors_c45(16, 1, 0.25), 4)
+    2.5069
+    """
+    if m <= 0:
+        return 0.0
+    none = m * (1 - confidence ** (1 / m))
+    if s < 1e-6:
+        return float(none)
+    if s < 0.9999:
+        return float(none + s * (plain_errors_c45(m, 1, confidence) - none))
+    if s + 0.5 >= m:
+        return s + 0.67 * (m - s)
+    for (low, z_low), (high, z_high) in pairwise(DEVIATIONS):
+        if confidence <= high:
+            z = z_low + (z_high - z_low) * (confidence - low) / (high - low)
+            break
+    c = z * z
+    s += 0.5
+    return float(m * (s + c / 2 + math.sqrt(c * (s * (1 - s / m) + c / 4))) / (m + c))
+
+
+def mix(a: int, b: int) -> int:
+    """Return a key made of two."""
+    z = (a + 0x9E3779B97F4A7C15 * (b + 1)) & WORD
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & WORD
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & WORD
+    return z ^ (z >> 31)
+
+
+def child_key(key: int, test: int, cut: int, branch: int) -> int:
+    """Return the key of a child."""
+    return mix(mix(mix(key, test), cut + 1), branch)
+
+
+def draw(key: int) -> float:
+    """Return a number in [0, 1[."""
+    return (mix(key, 0) >> 11) / 2.0**53
+
+
+def bits_of(weights: Sequence[float]) -> float:
+    """Return the entropy of a set times its weight."""
+    total = sum(weights)
+    return sum(w * math.log2(total / w) for w in weights if w > 0)
+
+
+@dataclass
+class Split:
+    """A test, where it is cut, and what is to be said for it."""
+
+    test: int
+    cut: int
+    gain: float
+    spread: float
+    mistakes: float
+    price: float
+    fits: bool
+    score: float = 0.0
+
+
+@dataclass
+class PlainGrower:
+    """The compiled ``Inducer``, plainly; see there for the options.
+
+    Examples
+    --------
+    >>> from askless.problem import PriceList
+    >>> grower = PlainGrower(
+    ...     [[0, 0, 1, 1], [0, 1, 0, 1]], [2, 2], [False, False], [0, 1, 1, 0],
+    ...     [1.0] * 4, [[0, 100], [100, 0]], PriceList.plain([1, 1]), rule="eg2",
+    ...     n_samples=1)
+    >>> tree, value = grower.grow()
+    >>> tree["test"], [leaf["test"] for leaf in tree["branches"].values()]
+    (0, [1, 1])
+    """
+
+    codes: Sequence[Sequence[int]]
+    n_levels: Sequence[int]
+    is_ordered: Sequence[bool]
+    classes: Sequence[int]
+    weights: Sequence[float]
+    mistakes: Sequence[Sequence[float]]
+    prices: Any
+    rule: str = "eg2"
+    w: float = 1.0
+    least_part: float = 0.0
+    with_penalty: bool = False
+    needs_gain: bool = False
+    value: str = "cost"
+    confidence: float = 0.25
+    prunes: bool = True
+    n_samples: int = 0
+    sample_value: str = "cost"
+    greedy_first: bool = True
+    prunes_samples: bool = False
+    seed: int = 0
+    sampling: bool = field(default=False, init=False)
+
+    # What a node is worth.
+
+    def totals(self, rows: Rows) -> list[float]:
+        """Return the weight of each class."""
+        totals = [0.0] * len(self.mistakes)
+        for row in rows:
+            totals[self.classes[row]] += self.weights[row]
+        return totals
+
+    def least_mistakes(self, totals: Sequence[float]) -> tuple[float, int]:
+        """Return the cost of the best decision, and that decision."""
+        costs = [
+            sum(t * self.mistakes[k][c] for k, t in enumerate(totals))
+            for c in range(len(totals))
+        ]
+        least = min(costs)
+        return least, next(
+            c for c, cost in enumerate(costs) if cost <= least * (1 + 1e-12)
+        )
+
+    def leaf(self, rows: Rows, value: str) -> float:
+        """Return what a leaf of these rows is worth."""
+        totals = self.totals(rows)
+        m = sum(totals)
+        if value == "leaves":
+            return 1.0
+        if value == "errors":
+            return plain_errors_c45(m, m - max(totals), self.confidence)
+        decision = self.least_mistakes(totals)[1]
+        wrong = m - totals[decision]
+        others = wrong + len(totals) - 1
+        if others <= 0:
+            return 0.0
+        dear = sum(
+            (total + 1) * self.mistakes[k][decision]
+            for k, total in enumerate(totals)
+            if k != decision
+        )
+        return plain_errors(m, wrong, self.confidence) * dear / others
+
+    # What a test charges.
+
+    def price(self, rows: Rows, test: int, ordering: float, context: Context) -> float:
+        """Return what a test charges all rows of a node."""
+        paid, is_open = context
+        if test in paid:
+            return 0.0
+        by_outcome = self.prices.by_outcome.get(test)
+        if by_outcome is not None:
+            total = 0.0
+            for row in rows:
+                code = self.codes[test][row]
+                known = code < len(by_outcome)
+                each = by_outcome[code] if known else self.prices.full[test]
+                total += self.weights[row] * each
+            return total
+        group = self.prices.group[test]
+        is_cheap = group is not None and group in is_open
+        each = self.prices.discounted[test] if is_cheap else self.prices.full[test]
+        if ordering <= 0:
+            ordering = sum(self.weights[row] for row in rows)
+        return float(each * ordering)
+
+    def buy(self, test: int, context: Context) -> Context:
+        """Return the context after a test is bought."""
+        paid, is_open = context
+        if test in paid:
+            return context
+        group = self.prices.group[test]
+        return (*paid, test), is_open if group is None else is_open | {group}
+
+    def starts_order(self, test: int, ordering: float, context: Context) -> bool:
+        """Return whether everything below the test is ordered with it."""
+        return ordering <= 0 and self.prices.delayed[test] and test not in context[0]
+
+    # How a test is judged.
+
+    def parts(self, rows: Rows, test: int, cut: int) -> list[tuple[int, Rows]]:
+        """Return the code and the rows of each branch."""
+        found: dict[int, Rows] = {}
+        for row in rows:
+            code = self.codes[test][row]
+            found.setdefault(int(code > cut) if cut >= 0 else code, []).append(row)
+        return sorted(found.items())
+
+    def judge(
+        self, rows: Rows, test: int, cut: int, penalty: float, price: float
+    ) -> Split:
+        """Judge one split."""
+        whole = self.totals(rows)
+        weight = sum(whole)
+        parts = [self.totals(part) for _, part in self.parts(rows, test, cut)]
+        bits = bits_of(whole) - sum(map(bits_of, parts)) - penalty
+        gain = round(bits / weight / GRAIN) * GRAIN
+        sizes = [sum(part) for part in parts]
+        large = sum(size >= self.part_limit for size in sizes)
+        split = Split(
+            test,
+            cut,
+            max(gain, 0.0),
+            bits_of(sizes) / weight,
+            sum(self.least_mistakes(part)[0] for part in parts),
+            price,
+            large == 2 if cut >= 0 else large >= 2,
+        )
+        split.score = self.score(split, weight)
+        return split
+
+    @property
+    def part_limit(self) -> float:
+        """The weight that two parts must have; any part will do for a sample."""
+        return 0.0 if self.sampling else self.least_part
+
+    def score(self, split: Split, weight: float) -> float:
+        """Return how good a split is; larger is better."""
+        price, gain = split.price / weight, split.gain
+        if self.rule == "gain":
+            return gain
+        if self.rule == "gain-ratio":
+            return gain / split.spread if split.spread > 0 else 0.0
+        if self.rule == "eg2":
+            return float((2.0**gain - 1) / (price + 1) ** self.w)
+        if self.rule == "dtmc":
+            return -(split.price + split.mistakes)
+        if gain <= 0:
+            return 0.0
+        if price <= 0:
+            return math.inf
+        return gain / price if self.rule == "idx" else gain * gain / price
+
+    def cuts(
+        self, rows: Rows, test: int, ordering: float, context: Context
+    ) -> list[Split]:
+        """Return the cuts of a number that fit, the best first."""
+        met = sorted({self.codes[test][row] for row in rows})
+        penalty = math.log2(len(met) - 1) if self.with_penalty and met[1:] else 0.0
+        price = self.price(rows, test, ordering, context)
+        judged = [self.judge(rows, test, cut, penalty, price) for cut in met[:-1]]
+        fitting = [split for split in judged if split.fits]
+        if self.rule == "dtmc":
+            return sorted(fitting, key=lambda s: s.mistakes)
+        return sorted(fitting, key=lambda s: -s.gain)
+
+    def is_constant(self, rows: Rows, test: int) -> bool:
+        """Return whether all rows show one code."""
+        return len({self.codes[test][row] for row in rows}) < 2
+
+    def candidates(
+        self,
+        rows: Rows,
+        active: list[int],
+        most: int,
+        ordering: float,
+        context: Context,
+    ) -> tuple[list[Split], list[int]]:
+        """Return the splits of each test, a few cuts of a number, and who can split."""
+        splits: list[Split] = []
+        kept = []
+        for test in active:
+            if self.is_constant(rows, test):
+                continue
+            kept.append(test)
+            if self.is_ordered[test]:
+                splits += self.cuts(rows, test, ordering, context)[:most]
+            else:
+                price = self.price(rows, test, ordering, context)
+                splits.append(self.judge(rows, test, -1, 0.0, price))
+        return splits, kept
+
+    # How a test is chosen.
+
+    def choose(
+        self, rows: Rows, active: list[int], ordering: float, context: Context
+    ) -> tuple[Split | None, list[int]]:
+        """Return the best split by the rule."""
+        splits, kept = self.candidates(rows, active, 1, ordering, context)
+        if not self.sampling:
+            splits = [s for s in splits if s.fits]
+        told = [s.gain for s in splits if s.gain > 0]
+        if self.needs_gain and not self.sampling:
+            splits = [s for s in splits if s.gain > 0]
+        if self.rule == "gain-ratio" and told:
+            splits = [s for s in splits if s.gain >= sum(told) / len(told) - GRAIN]
+        best: Split | None = None
+        for split in splits:
+            if best is None or _beats(split, best):
+                best = split
+        if best is not None and self.rule == "dtmc":
+            least = self.least_mistakes(self.totals(rows))[0]
+            if best.price + best.mistakes >= least * (1 - TIE):
+                best = None
+        return best, kept
+
+    def draw_split(
+        self, rows: Rows, active: list[int], ordering: float, context: Context, key: int
+    ) -> tuple[Split | None, list[int]]:
+        """Return a split drawn with a chance that follows its score."""
+        splits, kept = self.candidates(rows, active, 1, ordering, context)
+        if not splits:
+            return None, kept
+        totals = self.totals(rows)
+        if self.rule == "gain":
+            for split in splits:
+                if split.gain >= bits_of(totals) / sum(totals) - GRAIN:
+                    return split, kept
+        whole = sum(split.score for split in splits)
+        if whole <= 0:
+            return splits[min(len(splits) - 1, int(draw(key) * len(splits)))], kept
+        target, reached = draw(key) * whole, 0.0
+        for split in splits:
+            reached += split.score
+            if reached > target:
+                return split, kept
+        return splits[-1], kept
+
+    # Samples.
+
+    def price_sample(
+        self,
+        rows: Rows,
+        active: list[int],
+        key: int,
+        ordering: float,
+        context: Context,
+        *,
+        is_random: bool,
+    ) -> tuple[float, Context]:
+        """Return what a sampled tree costs, and what is paid for after it."""
+        leaf = self.leaf(rows, self.sample_value)
+        if len([t for t in self.totals(rows) if t > 0]) < 2:
+            return leaf, context
+        split, kept = (
+            self.draw_split(rows, active, ordering, context, key)
+            if is_random
+            else self.choose(rows, active, ordering, context)
+        )
+        if split is None:
+            return leaf, context
+        total = split.price if self.sample_value == "cost" else 0.0
+        below = ordering
+        if self.starts_order(split.test, ordering, context):
+            below = sum(self.totals(rows))
+        inside = self.buy(split.test, context)
+        for j, (_, part) in enumerate(self.parts(rows, split.test, split.cut)):
+            cost, after = self.price_sample(
+                part, kept, child_key(key, split.test, split.cut, j), below, inside,
+                is_random=is_random,
+            )  # fmt: skip
+            total += cost
+            inside = after if below > 0 else inside
+        if self.prunes_samples and total >= leaf:
+            return leaf, context
+        return total, inside if ordering > 0 else context
+
+    def price_split(
+        self,
+        rows: Rows,
+        active: list[int],
+        key: int,
+        ordering: float,
+        context: Context,
+        split: Split,
+    ) -> float:
+        """Return what a split costs with the best samples after it."""
+        total = split.price if self.sample_value == "cost" else 0.0
+        below = ordering
+        if self.starts_order(split.test, ordering, context):
+            below = sum(self.totals(rows))
+        inside = self.buy(split.test, context)
+        for j, (_, part) in enumerate(self.parts(rows, split.test, split.cut)):
+            branch_key = child_key(key, split.test, split.cut, j)
+            samples = [
+                self.price_sample(
+                    part, active, mix(branch_key, s), below, inside,
+                    is_random=s > 0 or not self.greedy_first,
+                )
+                for s in range(1 if split.cut >= 0 else self.n_samples)
+            ]  # fmt: skip
+            best, after = min(samples, key=lambda sample: sample[0])
+            total += best
+            inside = after if below > 0 else inside
+        return total
+
+    def price_tests(self) -> list[tuple[int, int, float]]:
+        """Return (test, cut, total) of every candidate for the root."""
+        rows = list(range(len(self.classes)))
+        active = list(range(len(self.codes)))
+        splits, kept = self.candidates(rows, active, self.n_samples, 0.0, NOTHING_PAID)
+        key = mix(self.seed, 0)
+        self.sampling = True
+        totals = [
+            self.price_split(rows, kept, key, 0.0, NOTHING_PAID, s) for s in splits
+        ]
+        self.sampling = False
+        return [(s.test, s.cut, t) for s, t in zip(splits, totals, strict=True)]
+
+    def look_ahead(
+        self, rows: Rows, active: list[int], key: int, ordering: float, context: Context
+    ) -> tuple[Split | None, list[int]]:
+        """Return the split whose samples cost least."""
+        splits, kept = self.candidates(rows, active, self.n_samples, ordering, context)
+        if not splits:
+            return None, kept
+        self.sampling = True
+        totals = [
+            self.price_split(rows, kept, key, ordering, context, s) for s in splits
+        ]
+        self.sampling = False
+        least = min(totals)
+        best = next(i for i, t in enumerate(totals) if t <= least * (1 + TIE))
+        return splits[best], kept
+
+    # The tree that is kept.
+
+    def grow(self) -> tuple[dict[str, Any], float]:
+        """Return the tree as nested mappings, and what it is worth."""
+        rows = list(range(len(self.classes)))
+        active = list(range(len(self.codes)))
+        tree, value, _ = self.grow_node(
+            rows, active, mix(self.seed, 0), 0.0, NOTHING_PAID
+        )
+        return tree, value
+
+    def grow_node(
+        self, rows: Rows, active: list[int], key: int, ordering: float, context: Context
+    ) -> tuple[dict[str, Any], float, Context]:
+        """Return a subtree, what it is worth, and what is paid for after it."""
+        totals = self.totals(rows)
+        leaf = self.leaf(rows, self.value)
+        as_leaf = {"test": -1, "cut": -1, "branches": {}, "weights": totals}
+        if len([t for t in totals if t > 0]) < 2:
+            return as_leaf, leaf, context
+        split, kept = (
+            self.look_ahead(rows, active, key, ordering, context)
+            if self.n_samples
+            else self.choose(rows, active, ordering, context)
+        )
+        if split is None:
+            return as_leaf, leaf, context
+        value = split.price if self.value == "cost" else 0.0
+        below = ordering
+        if self.starts_order(split.test, ordering, context):
+            below = sum(totals)
+        inside = self.buy(split.test, context)
+        branches = {}
+        for j, (code, part) in enumerate(self.parts(rows, split.test, split.cut)):
+            branches[code], worth, after = self.grow_node(
+                part, kept, child_key(key, split.test, split.cut, j), below, inside
+            )
+            value += worth
+            inside = after if below > 0 else inside
+        slack = 0.1 if self.value == "errors" else 1e-12 * value
+        if self.prunes and leaf <= value + slack:
+            return as_leaf, leaf, context
+        tree = {
+            "test": split.test,
+            "cut": split.cut,
+            "branches": branches,
+            "weights": totals,
+        }
+        return tree, value, inside if ordering > 0 else context
+
+
+def _beats(split: Split, best: Split) -> bool:
+    if split.score == math.inf and best.score == math.inf:
+        return split.gain > best.gain
+    return split.score > best.score * (1 + math.copysign(TIE, best.score))
+
+
+def walk_nodes(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the nodes of a nested tree in preorder."""
+    yield tree
+    for child in tree["branches"].values():
+        yield from walk_nodes(child)
