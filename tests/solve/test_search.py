@@ -373,15 +373,6 @@ def test_ctrl_c_returns_the_best_so_far(hard_table):
 # What it refuses.
 
 
-def test_unknown_outcomes_are_refused_by_the_search_and_solved_otherwise():
-    table = Table([[0, 0], [None, 1], [1, 0]], ["a", "b", "c"])
-    with pytest.raises(
-        askless.exceptions.InvalidOptionError, match="1 unknown outcome"
-    ):
-        askless.solve(table, method="exact")
-    assert askless.solve(table).method != "exact"
-
-
 def test_delayed_tests_are_refused_by_the_search_and_solved_otherwise():
     table = Table(
         [[0, 0], [0, 1], [1, 0]], ["a", "b", "c"], costs=Costs([1, 1], delayed=[0])

@@ -117,7 +117,7 @@ def _parse_list(text: str) -> list[Any]:
 @click.option("--time-limit", type=float, metavar="SECONDS", help="When to stop.")
 @click.option(
     "--stop",
-    type=click.Choice(["class", "case"]),
+    type=click.Choice(["class", "case", "neighbourhood", "clique"]),
     default="class",
     show_default=True,
     help="What is to be found out.",

@@ -23,6 +23,7 @@ from askless.problem._prices import PriceList
 from askless.problem._table_parts import (
     as_costs,
     blank_marked,
+    check_alphabet,
     check_chances,
     check_length,
     check_levels,
@@ -71,6 +72,9 @@ class Table:
     chances : mapping, optional
         Test to a mapping of outcome to the chance of seeing it where the outcome is
         unknown; all outcomes of the test are equally likely by default.
+    alphabet : mapping, optional
+        Test to the outcomes that it can show, if they do not all occur in the table;
+        an unknown outcome may be any of them.
 
     Attributes
     ----------
@@ -117,6 +121,7 @@ class Table:
         levels: int | None = None,
         thresholds: bool = False,
         chances: Mapping[str, Mapping[Any, float]] | None = None,
+        alphabet: Mapping[str, Sequence[Any]] | None = None,
     ) -> None:
         if missing not in ("unknown", "outcome"):
             raise InvalidTableError(
@@ -133,8 +138,9 @@ class Table:
             name: find_marked(column, unknown) for name, column in columns.items()
         }
         columns = {k: blank_marked(v, marked[k], k) for k, v in columns.items()}
+        listed = check_alphabet(alphabet, columns)
         chosen = tuple(
-            choose_levels(name, column, levels, thresholds)
+            choose_levels(name, column, levels, thresholds, listed.get(name))
             for name, column in columns.items()
         )
         self.coding = Coding(chosen)

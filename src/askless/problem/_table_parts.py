@@ -31,6 +31,7 @@ from askless.problem._tests import MAX_LEVELS, Outcome, Test
 __all__ = [
     "as_costs",
     "blank_marked",
+    "check_alphabet",
     "check_chances",
     "check_length",
     "check_levels",
@@ -124,10 +125,39 @@ def blank_marked(column: Column, marked: NDArray[np.bool_], name: str) -> Column
     return clean_column([None if is_marked else v for v, is_marked in cells], name)
 
 
+def check_alphabet(
+    alphabet: Mapping[str, Sequence[Any]] | None, columns: dict[str, Column]
+) -> dict[str, list[Outcome]]:
+    """Return the outcomes of the tests whose outcomes are listed."""
+    checked: dict[str, list[Outcome]] = {}
+    for name, listed in (alphabet or {}).items():
+        if name not in columns:
+            raise InvalidTableError(
+                f"alphabet must name tests. Got {name!r}. "
+                f"{suggest_name(name, columns)}Leave out what is not a test."
+            )
+        checked[name] = distinct_outcomes(clean_column(list(listed), name))
+        shown = distinct_outcomes(columns[name])
+        strange = [outcome for outcome in shown if outcome not in checked[name]]
+        if strange:
+            raise InvalidTableError(
+                f"The outcomes of {name!r} must be in its alphabet, which is "
+                f"{list_some(checked[name])}. Got {strange[0]!r}. Add it, or mend the "
+                "cell."
+            )
+    return checked
+
+
 def choose_levels(
-    name: str, column: Column, levels: int | None, thresholds: bool
+    name: str,
+    column: Column,
+    levels: int | None,
+    thresholds: bool,
+    listed: Sequence[Outcome] | None = None,
 ) -> Test:
     """Return the test that a column of outcomes comes from."""
+    if listed is not None:
+        return Test(name, "category", outcomes=tuple(listed))
     is_number = column.dtype.kind in "if"
     if is_number and np.isinf(column).any():
         raise InvalidTableError(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from askless.exceptions import InvalidOptionError
+from askless.policy import Tree
 from askless.solve._answer import Answer, Limits
 from askless.solve._greedy import grow_ec2_tree, grow_gbs_tree, grow_greedy_tree
 from askless.solve._integers import state_in_integers
+from askless.solve._noisy_rules import grow_rule
+from askless.solve._noisy_search import can_search, is_noisy, search_noisy
 from askless.solve._search import search_exactly
 from askless.solve._task import Task
 
@@ -15,6 +18,7 @@ __all__ = ["solve_automatically"]
 DEFAULT_SECONDS = 10.0
 # A search over more cells than this would not get beyond its first states.
 MOST_CELLS = 3_000_000
+MOST_NOISY_CELLS = 1_000_000
 
 
 def solve_automatically(task: Task, limits: Limits) -> Answer:
@@ -30,6 +34,8 @@ def solve_automatically(task: Task, limits: Limits) -> Answer:
     table = task.table
     if limits.time_limit is None:
         limits = Limits(DEFAULT_SECONDS, limits.progress, limits.n_jobs, limits.started)
+    if is_noisy(task) and not table.is_ordered.any():
+        return solve_noisy(task, limits)
     if table.n_cases * table.n_tests <= MOST_CELLS:
         try:
             state_in_integers(task)
@@ -40,6 +46,15 @@ def solve_automatically(task: Task, limits: Limits) -> Answer:
     return best_of_greedy(task)
 
 
+def solve_noisy(task: Task, limits: Limits) -> Answer:
+    """Search a table with unknown outcomes; one that is too large, by the best rule."""
+    table = task.table
+    if table.n_cases * table.n_tests <= MOST_NOISY_CELLS and can_search(task):
+        return search_noisy(task, limits)._replace(winner="exact")
+    trees = {name: grow_rule(task, name) for name in ("elimination", "information")}
+    return _cheapest(task, trees)
+
+
 def best_of_greedy(task: Task) -> Answer:
     """Return the cheapest tree of the greedy methods; on a tie, the first of them."""
     trees = {
@@ -48,6 +63,10 @@ def best_of_greedy(task: Task) -> Answer:
         "ec2": grow_ec2_tree(task),
         "gbs": grow_gbs_tree(task),
     }
+    return _cheapest(task, trees)
+
+
+def _cheapest(task: Task, trees: dict[str, Tree]) -> Answer:
     if task.objective == "worst":
         costs = {name: tree.worst_cost for name, tree in trees.items()}
     else:

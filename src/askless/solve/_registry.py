@@ -9,8 +9,19 @@ from askless.policy import Policy
 from askless.solve._answer import Answer
 from askless.solve._auto import solve_automatically
 from askless.solve._dectree import grow_dectree_tree
-from askless.solve._greedy import grow_ec2_tree, grow_gbs_tree, grow_greedy_tree
-from askless.solve._search import search_exactly, search_restricted
+from askless.solve._dispatch import (
+    grow_ec2,
+    grow_gbs,
+    solve_exactly,
+    solve_restricted,
+)
+from askless.solve._greedy import grow_greedy_tree
+from askless.solve._noisy_rules import (
+    grow_elimination,
+    grow_information,
+    grow_odtn_h,
+    grow_odtn_r,
+)
 
 __all__ = ["METHODS", "Method"]
 
@@ -34,6 +45,8 @@ class Method:
         Its options and what they mean.
     is_anytime : bool
         Whether it takes limits of time, and returns the best so far when stopped.
+    has_stops : bool
+        Whether it may stop at a neighbourhood or a clique.
     """
 
     name: str
@@ -42,6 +55,7 @@ class Method:
     guarantee: str
     options: dict[str, str] = field(default_factory=dict)
     is_anytime: bool = False
+    has_stops: bool = False
 
 
 _METHODS = [
@@ -52,10 +66,11 @@ _METHODS = [
         "given), else gives the best that it found.",
         "A lower bound with every answer.",
         is_anytime=True,
+        has_stops=True,
     ),
     Method(
         "exact",
-        search_exactly,
+        solve_exactly,
         "Branch and bound over sets of cases, with a table of what is proved.",
         "The optimum if it ends; the best so far and a lower bound at any moment.",
         {
@@ -63,10 +78,11 @@ _METHODS = [
             "cover_depth": "how many tests of a certificate are searched exactly",
         },
         is_anytime=True,
+        has_stops=True,
     ),
     Method(
         "search",
-        search_restricted,
+        solve_restricted,
         "The same search, cut to the K best-scored tests of each state, K = 1, 2, 3, "
         "... as time allows (ten seconds if no limit is given).",
         "The optimum once K is the number of tests; before that none.",
@@ -76,6 +92,7 @@ _METHODS = [
             "cover_depth": "how many tests of a certificate are searched exactly",
         },
         is_anytime=True,
+        has_stops=True,
     ),
     Method(
         "greedy",
@@ -110,18 +127,54 @@ _METHODS = [
     ),
     Method(
         "gbs",
-        grow_gbs_tree,
+        grow_gbs,
         "Generalised binary search: buys the test that rules out most weight for its "
         "price.",
         "Expected number of tests within O(log 1/p) of the best when every case is a "
         "class of its own, p the least weight.",
+        has_stops=True,
     ),
     Method(
         "ec2",
-        grow_ec2_tree,
+        grow_ec2,
         "Buys the test that cuts most pairs of different class, by weight, for its "
         "price.",
         "Expected cost within O(log 1/p) of the best, p the least weight.",
+        has_stops=True,
+    ),
+    Method(
+        "odtn-r",
+        grow_odtn_r,
+        "For unknown outcomes: buys the test that parts the cases evenly and rules out "
+        "most of them on average, for its price.",
+        "Expected number of tests within O(r + log m) of the best, m the cases and r "
+        "the most unknown outcomes of a test.",
+        {"form": "'paper'; 'released': as its authors' program works the score out"},
+        has_stops=True,
+    ),
+    Method(
+        "odtn-h",
+        grow_odtn_h,
+        "The same, with every fall of the unknown coins counted as a case of its own.",
+        "Expected number of tests within O(h + log m) of the best, h the most unknown "
+        "outcomes of a case.",
+        {"form": "'paper'; 'released': as its authors' program works the score out"},
+        has_stops=True,
+    ),
+    Method(
+        "elimination",
+        grow_elimination,
+        "Buys the test that rules out the largest share of the opponents on average, "
+        "for its price.",
+        "None; on public tables it is cheaper than the rules above.",
+        has_stops=True,
+    ),
+    Method(
+        "information",
+        grow_information,
+        "Buys the test that tells most bits about the decision, for its price.",
+        "None.",
+        has_stops=True,
     ),
 ]
 

@@ -35,6 +35,7 @@ __all__ = ["solve"]
 # leaves the bound true and up to about 1e-7 below a cost that it has met.
 TOLERANCE = 1e-6
 OBJECTIVES = ("expected", "worst", "both")
+STOPS = ("class", "case", "neighbourhood", "clique")
 
 
 def solve(
@@ -70,8 +71,10 @@ def solve(
     max_error : float, default=0.0
         The share of the weight that may be decided wrongly. Above 0, the cheapest
         policy that is found with at most this error is returned.
-    stop : {"class", "case"}, default="class"
-        Stop when the class is known, or only when the case is.
+    stop : {"class", "case", "neighbourhood", "clique"}, default="class"
+        Stop when the class is known, or only when the case is. On a table whose cases
+        cannot all be told apart for sure: when all that are left look alike to one
+        case, or each to every other; see the concepts.
     time_limit : float, optional
         Seconds that an anytime method may take.
     random_state : int, optional
@@ -121,6 +124,7 @@ def solve(
     chosen = _find_method(method)
     _check_options(chosen, method_options)
     task = _make_task(table, objective, stop)
+    _check_stop(chosen, stop)
     _warn(table, task)
     limits = Limits(time_limit, progress, max(1, int(n_jobs)))
     if objective == "both":
@@ -280,10 +284,23 @@ def _make_task(table: Table, objective: str, stop: str) -> Task:
                 "name twice. Rename the cases."
             )
         ids = np.arange(table.n_cases, dtype=np.int32)
-        return Task(table, table.cases, ids, None, objective)
+        return Task(table, table.cases, ids, None, objective, stop)
+    if stop in STOPS:
+        mistakes = table.costs.mistake_matrix(table.classes)
+        return Task(table, table.classes, table.class_ids, mistakes, objective, stop)
     raise InvalidOptionError(
-        f"stop must be 'class' or 'case'. Got {stop!r}. Choose one of them."
+        f"stop must be one of {', '.join(STOPS)}. Got {stop!r}. "
+        f"{suggest_name(stop, STOPS)}Choose one of them."
     )
+
+
+def _check_stop(method: Method, stop: str) -> None:
+    if stop in ("neighbourhood", "clique") and not method.has_stops:
+        able = ", ".join(m.name for m in METHODS.values() if m.has_stops)
+        raise InvalidOptionError(
+            f"stop={stop!r} is for the methods {able}. Got method={method.name!r}. "
+            "Choose one of them, or stop='class'."
+        )
 
 
 def _warn(table: Table, task: Task) -> None:
@@ -294,7 +311,7 @@ def _warn(table: Table, task: Task) -> None:
             DegeneratePolicyWarning,
             stacklevel=3,
         )
-    elif table.indistinct:
+    elif table.indistinct and task.stop in ("class", "case"):
         note = next(note for note in table.notes if note.startswith("No test"))
         warnings.warn(note, IndistinctCasesWarning, stacklevel=3)
 

@@ -27,6 +27,9 @@ class Task:
     mistakes : ndarray or None
         ``mistakes[true][decision]``.
     objective : {"expected", "worst"}
+    stop : {"class", "case", "neighbourhood", "clique"}
+        When a policy may stop. The last two accept cases that no test is sure to tell
+        apart: all near one case, or each near every other.
     """
 
     table: Table
@@ -34,6 +37,7 @@ class Task:
     label_ids: NDArray[np.int32]
     mistakes: NDArray[np.float64] | None
     objective: str
+    stop: str = "class"
 
 
 def take_cases(codes: CodeArray, order: NDArray[np.int64]) -> CodeArray:

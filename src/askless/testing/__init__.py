@@ -8,6 +8,12 @@ from askless.testing._checks import check_policy
 from askless.testing._reference_codes import encode_category, encode_number
 from askless.testing._reference_costs import path_cost, sequence_cost
 from askless.testing._reference_dectree import PlainDecTree
+from askless.testing._reference_noisy import (
+    PlainNoisy,
+    brute_force_noisy,
+    plain_rule_cost,
+    plain_rule_score,
+)
 from askless.testing._reference_policy import (
     PlainEvaluation,
     PlainRun,
@@ -36,9 +42,11 @@ __all__ = [
     "PlainDecTree",
     "PlainEvaluation",
     "PlainGrower",
+    "PlainNoisy",
     "PlainRun",
     "Tradeoff",
     "brute_force_cost",
+    "brute_force_noisy",
     "brute_force_pareto",
     "brute_force_tradeoffs",
     "check_policy",
@@ -51,6 +59,8 @@ __all__ = [
     "plain_errors_c45",
     "plain_evaluate",
     "plain_greedy_costs",
+    "plain_rule_cost",
+    "plain_rule_score",
     "plain_run",
     "plain_walk",
     "sequence_cost",

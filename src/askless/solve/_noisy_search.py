@@ -1,0 +1,362 @@
+"""Search for the cheapest policy of a table with unknown outcomes, and prove it.
+
+Two searches run side by side. One lowers the best cost: it looks at the K best-scored
+tests of each state and buys only tests that are sure to tell something, so that what it
+finds is a policy. The other raises the bound: it looks at all tests, and throws a fresh
+coin whenever an unknown outcome is asked for. Its best policy is the best in truth if
+it repeats no test on any path, which is checked when it is written out; should one be
+repeated, the search goes on with the tests that were done as a part of the state.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askless._core._noisy_search import NoisySearch
+from askless.exceptions import InvalidOptionError
+from askless.policy import Tree
+from askless.solve._answer import Answer, Limits, Progress
+from askless.solve._noisy_expand import Choice, expand_noisy
+from askless.solve._noisy_rules import check_task, grow_rule
+from askless.solve._noisy_table import NoisyTask, state_noisy
+from askless.solve._task import Task
+
+__all__ = ["can_search", "is_noisy", "search_noisy", "search_noisy_restricted"]
+
+SURE, RELAXED, TRACKED = 0, 1, 2
+MOST_BYTES = 2 * 1024**3
+# The words of a state count its cases in two bytes, with up to four words of noise.
+MOST_CASES = 12_000
+FOREVER = 1e9
+TOO_DEAR = 1e290
+# What rounding may have added to a bound, relatively.
+ROUNDING = 1e-9
+FIRST_STEP, LAST_STEP = 0.12, 0.3
+QUICK_SECONDS = 0.5
+# The least step of a threshold, as a share of the bound.
+LEAST_STEP = 1e-4
+DEFAULT_SECONDS = 10.0
+
+
+def is_noisy(task: Task) -> bool:
+    """Return whether a task needs states that carry noise."""
+    return task.table.has_unknown or task.stop in ("neighbourhood", "clique")
+
+
+def can_search(task: Task) -> bool:
+    """Return whether the noisy search carries a task."""
+    try:
+        _check(task)
+    except InvalidOptionError:
+        return False
+    return True
+
+
+def search_noisy(
+    task: Task,
+    limits: Limits,
+    *,
+    max_memory: int = MOST_BYTES,
+    use_entropy: bool = True,
+    use_huffman: bool = True,
+    use_children: bool = True,
+) -> Answer:
+    """Find a cheapest policy and prove it; stopped early, the best one and a bound.
+
+    Parameters
+    ----------
+    task : Task
+        What to solve; no delayed tests, groups or prices by outcome.
+    limits : Limits
+        Time, threads and progress.
+    max_memory : int, default=2147483648
+        Bytes that remembering states may take; forgetting costs time only.
+    use_entropy, use_huffman, use_children : bool, default=True
+        Switches of the bounds; they change time, never the answer.
+    """
+    switches = {
+        "use_entropy": use_entropy,
+        "use_huffman": use_huffman,
+        "use_children": use_children,
+    }
+    race = NoisyRace(task, limits, max_memory, switches)
+    race.run(race.improve, race.prove)
+    return race.answer()
+
+
+def search_noisy_restricted(
+    task: Task,
+    limits: Limits,
+    *,
+    max_breadth: int | None = None,
+    max_memory: int = MOST_BYTES,
+) -> Answer:
+    """Search the K best-scored tests of each state, K = 1, 2, 3, ... as time allows.
+
+    Parameters
+    ----------
+    task, limits, max_memory
+        See :func:`search_noisy`.
+    max_breadth : int, optional
+        The largest K; up to all tests by default.
+    """
+    if max_breadth is not None and max_breadth < 1:
+        raise InvalidOptionError(
+            f"max_breadth must be at least 1. Got {max_breadth}. With 1 the search is "
+            "greedy."
+        )
+    if limits.time_limit is None and max_breadth is None:
+        limits = Limits(DEFAULT_SECONDS, limits.progress, limits.n_jobs, limits.started)
+    race = NoisyRace(task, limits, max_memory, {})
+    race.max_breadth = max_breadth
+    race.run(race.improve)
+    return race.answer()
+
+
+def _check(task: Task) -> None:
+    table = task.table
+    check_task(task)
+    if task.objective == "both":
+        raise InvalidOptionError(
+            "objective='both' needs every outcome to be known. Got "
+            f"{int(table.is_unknown.sum())} unknown outcomes. Search for the expected "
+            "and the worst cost one at a time."
+        )
+    prices = table.prices
+    is_plain = not prices.by_outcome and all(group is None for group in prices.group)
+    if prices.delayed.any() or not is_plain:
+        raise InvalidOptionError(
+            "The search of tables with unknown outcomes takes one price for each test. "
+            "Got groups, delays or prices by outcome. Use a rule such as 'elimination'."
+        )
+    if table.n_cases > MOST_CASES:
+        raise InvalidOptionError(
+            f"The search of tables with unknown outcomes takes at most {MOST_CASES:,} "
+            f"cases. Got {table.n_cases:,}. Use a rule such as 'elimination'."
+        )
+
+
+class NoisyRace:
+    """Two searches over one table: one lowers the best cost, one raises the bound."""
+
+    def __init__(
+        self,
+        task: Task,
+        limits: Limits,
+        max_memory: int,
+        switches: dict[str, bool],
+    ) -> None:
+        _check(task)
+        self.task = task
+        self.limits = limits
+        self.stated: NoisyTask = state_noisy(task)
+        self.is_worst = task.objective == "worst"
+        self.max_memory = int(max_memory)
+        self.switches = switches
+        self.max_breadth: int | None = None
+        self.quiet = np.zeros(len(self.stated.cases), dtype=np.int64)
+        # The incumbent is there from the start, whatever happens later.
+        self.tree: Tree = grow_rule(task, "elimination")
+        self.best = self._value_of(self.tree)
+        self.lower = 0.0
+        self.is_stopped = False
+        self.is_proved = False
+        self.lock = threading.Lock()
+        self.engines: list[NoisySearch] = []
+
+    def _value_of(self, tree: Tree) -> float:
+        cost = tree.worst_cost if self.is_worst else tree.expected_cost
+        return cost if self.is_worst else cost * self.stated.weight_scale
+
+    def _engine(self, mode: int, **options: Any) -> NoisySearch:
+        stated = self.stated
+        engine = NoisySearch(
+            stated.kernel,
+            np.ascontiguousarray(self.task.table.prices.full),
+            mode=mode,
+            is_worst=self.is_worst,
+            near=stated.near,
+            stops_near=self.task.stop == "neighbourhood",
+            pair_price=stated.prices,
+            max_bytes=max(2**20, self.max_memory // 2),
+            **self.switches,
+            **options,
+        )
+        with self.lock:
+            self.engines.append(engine)
+            if self.is_stopped:
+                engine.stop()
+        return engine
+
+    # The two searches.
+
+    def improve(self) -> None:
+        """Search ever more tests of each state, and keep the best policy found."""
+        n_tests = self.task.table.n_tests
+        for breadth, by_information in self._schedule():
+            if self._is_settled() or self.limits.left() == 0:
+                return
+            engine = self._engine(SURE, breadth=breadth, by_information=by_information)
+            result = engine.run_state(
+                self.stated.cases, self.quiet, self.best, self.limits.left()
+            )
+            if result is not None and result[1] and result[0] < self.best:
+                self._offer(self._extract(engine))
+            with self.lock:
+                self.engines.remove(engine)
+            if breadth >= n_tests:
+                return
+
+    def _schedule(self) -> Iterator[tuple[int, bool]]:
+        n_tests = self.task.table.n_tests
+        most = min(n_tests, self.max_breadth or n_tests)
+        steps = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256]
+        for breadth in sorted({min(step, most) for step in steps} | {most}):
+            yield breadth, False
+            if not self.is_worst and breadth < n_tests:
+                yield breadth, True
+
+    def prove(self) -> None:
+        """Raise the threshold until the bound meets the best cost."""
+        prices = self.task.table.prices.full
+        # Where prices differ, a relaxed search throws cheap coins again and again.
+        is_even = prices.min() > 0 and prices.max() == prices.min()
+        for mode in (RELAXED, TRACKED) if is_even else (TRACKED,):
+            if self._prove_by(mode):
+                return
+
+    def _prove_by(self, mode: int) -> bool:
+        """Raise the bound by one engine; False if its answer is not a policy."""
+        engine = self._engine(mode)
+        share = FIRST_STEP
+        while not self._is_settled() and self.limits.left() > 0:
+            best, began = self.best, self.limits.elapsed
+            gap = best - self.lower
+            theta = min(
+                best, self.lower + max(share * gap, LEAST_STEP * max(self.lower, gap))
+            )
+            result = engine.run_state(
+                self.stated.cases, self.quiet, theta, self.limits.left()
+            )
+            if self.limits.elapsed - began < QUICK_SECONDS:
+                share = min(LAST_STEP, 1.5 * share)
+            if result is None and engine.is_too_deep:
+                return False
+            if result is None:
+                # Out of time: what the root is proved to cost counts all the same.
+                self._raise_lower(engine.lower_bound(self.stated.cases, self.quiet))
+                return True
+            value, is_exact, _ = result
+            self._raise_lower(value)
+            if is_exact:
+                tree = self._extract(engine)
+                if not _repeats(tree):
+                    self._offer(tree)
+                    self._raise_lower(self.best)
+                    return True
+                return mode == TRACKED
+        return True
+
+    # Bookkeeping.
+
+    def _is_settled(self) -> bool:
+        return self.is_stopped or self.lower >= self.best * (1 - ROUNDING)
+
+    def _offer(self, tree: Tree) -> None:
+        value = self._value_of(tree)
+        with self.lock:
+            if value < self.best:
+                self.best, self.tree = value, tree
+
+    def _raise_lower(self, value: float) -> None:
+        with self.lock:
+            self.lower = max(self.lower, min(value, self.best))
+            if self.lower >= self.best * (1 - ROUNDING):
+                for engine in self.engines:
+                    engine.stop()
+
+    def stop(self) -> None:
+        """Make both searches return; the best policy and bound so far are kept."""
+        with self.lock:
+            self.is_stopped = True
+            for engine in self.engines:
+                engine.stop()
+
+    def run(self, *searches: Any) -> None:
+        """Run the searches side by side until they end, time is out, or Ctrl-C."""
+        if self.limits.n_jobs == 1 and len(searches) > 1:
+            searches = (self._one_after_another,)
+        with ThreadPoolExecutor(len(searches)) as pool:
+            running = [pool.submit(search) for search in searches]
+            try:
+                while wait(running, timeout=0.05).not_done:
+                    self._report()
+                    if self.lower >= self.best * (1 - ROUNDING):
+                        self.stop()
+            except KeyboardInterrupt:
+                self.stop()
+                wait(running)
+            self.is_stopped = True
+        for future in running:
+            future.result()
+        self._report()
+
+    def _one_after_another(self) -> None:
+        """In one thread: a short improvement first, then the proof."""
+        most, self.max_breadth = self.max_breadth, 3
+        self.improve()
+        self.max_breadth = most
+        self.prove()
+
+    def _report(self) -> None:
+        if self.limits.progress is not None:
+            self.limits.progress(
+                Progress(
+                    self.limits.elapsed, self._cost(self.best), self._cost(self.lower)
+                )
+            )
+
+    def _cost(self, value: float) -> float:
+        return value if self.is_worst else value / self.stated.weight_scale
+
+    def answer(self) -> Answer:
+        """Return the best policy and the bound."""
+        lower = self.lower * (1 - ROUNDING)
+        if lower == 0 < self.best:
+            return Answer(self.tree)
+        return Answer(self.tree, self._cost(lower), "search")
+
+    def _extract(self, engine: NoisySearch) -> Tree:
+        """Write the policy that a search has found out as a tree."""
+
+        def choose(
+            cases: NDArray[np.int32], noise: NDArray[np.int64], done: tuple[int, ...]
+        ) -> Choice:
+            result = engine.run_state(cases, noise, TOO_DEAR, FOREVER, done)
+            if result is None or not result[1]:
+                raise AssertionError("a search that was not stopped has an answer")
+            return result[2]
+
+        engine.resume()
+        tree = expand_noisy(self.task, self.stated, choose)
+        if self.is_stopped:
+            engine.stop()
+        return tree
+
+
+def _repeats(tree: Tree) -> bool:
+    """Return whether some path asks a test again."""
+    above: dict[int, frozenset[int]] = {-1: frozenset()}
+    for node in range(tree.n_nodes):
+        asked = above[int(tree.parent[node])]
+        test = int(tree.test[node])
+        if test >= 0 and test in asked:
+            return True
+        above[node] = asked | {test}
+    return False

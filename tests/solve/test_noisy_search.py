@@ -1,0 +1,197 @@
+"""The search on noisy states: brute force, switches, limits, stops."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import askless
+from askless.solve._answer import Limits
+from askless.solve._noisy_search import NoisyRace, search_noisy
+from askless.solve._solve import _make_task
+from askless.testing import brute_force_noisy
+from tests.solve.noisy_tables import (
+    draw_noisy,
+    make_loose,
+    make_toy,
+    solve_quietly,
+)
+
+
+def random_noisy(rng, n_cases, n_tests, unknown, **options):
+    cells = rng.integers(0, 2, (n_cases, n_tests)).astype(object)
+    cells[rng.random(cells.shape) < unknown] = None
+    return askless.Table(cells, range(n_cases), **options)
+
+
+@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("objective", ["expected", "worst"])
+def test_the_optimum_is_that_of_brute_force(rng, part, objective):
+    # Four parts of 80 tables, for each objective.
+    for own in rng.spawn(4)[part].spawn(80):
+        table = draw_noisy(own)
+        find_case = bool(own.random() < 0.3)
+        best = brute_force_noisy(table, objective, find_case=find_case)
+        solution = solve_quietly(
+            table,
+            objective=objective,
+            method="exact",
+            stop="case" if find_case else "class",
+        )
+        assert solution.cost == pytest.approx(best, abs=1e-9)
+        assert solution.status == "optimal"
+        assert solution.lower_bound == pytest.approx(best, rel=1e-6, abs=1e-9)
+        check = askless.evaluate(solution.policy, table)
+        assert check.expected_cost == pytest.approx(solution.expected_cost, abs=1e-9)
+        assert check.worst_cost == pytest.approx(solution.worst_cost, abs=1e-9)
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_neighbourhoods_are_searched_as_by_brute_force(rng, part):
+    for own in rng.spawn(2)[part].spawn(40):
+        table = draw_noisy(own)
+        best = brute_force_noisy(table, stop="neighbourhood")
+        solution = solve_quietly(table, method="exact", stop="neighbourhood")
+        assert solution.expected_cost == pytest.approx(best, abs=1e-9)
+
+
+def test_the_toy_takes_two_tests():
+    solution = askless.solve(make_toy(), method="exact")
+    assert solution.expected_cost == pytest.approx(2, abs=1e-12)
+    assert solution.status == "optimal"
+
+
+def test_auto_searches_noisy_tables():
+    solution = askless.solve(make_toy())
+    assert solution.method == "exact"
+    assert solution.status == "optimal"
+
+
+@pytest.mark.parametrize(
+    "switches",
+    [
+        {"use_entropy": False},
+        {"use_huffman": False},
+        {"use_children": False},
+        {"use_entropy": False, "use_huffman": False, "use_children": False},
+    ],
+    ids=lambda switches: " ".join(switches),
+)
+def test_switches_change_time_never_the_answer(rng, switches):
+    for own in rng.spawn(15):
+        table = draw_noisy(own, max_cases=9, max_tests=8)
+        task = _make_task(table, "expected", "class")
+        full = search_noisy(task, Limits())
+        less = search_noisy(task, Limits(), **switches)
+        assert less.policy.expected_cost == pytest.approx(
+            full.policy.expected_cost, abs=1e-9
+        )
+        assert less.lower_bound == pytest.approx(full.lower_bound, abs=1e-6)
+
+
+def test_threads_do_not_change_a_proved_cost(rng):
+    table = random_noisy(rng, 24, 16, 0.15)
+    one = solve_quietly(table, method="exact", n_jobs=1)
+    two = solve_quietly(table, method="exact", n_jobs=2)
+    assert one.status == two.status == "optimal"
+    assert one.expected_cost == pytest.approx(two.expected_cost, rel=1e-9)
+
+
+def test_little_memory_is_enough(rng):
+    table = random_noisy(rng, 40, 24, 0.15)
+    full = solve_quietly(table, method="exact")
+    little = solve_quietly(table, method="exact", max_memory=2**20)
+    assert little.expected_cost == pytest.approx(full.expected_cost, rel=1e-9)
+    assert little.status == "optimal"
+
+
+def test_proofs_that_need_the_tests_done_find_them(rng):
+    # Without the relaxed search, the one that keeps the tests done proves the same.
+    for own in rng.spawn(40):
+        table = draw_noisy(own)
+        task = _make_task(table, "expected", "class")
+        race = NoisyRace(task, Limits(), 2**24, {})
+        race.run(lambda race=race: race._prove_by(2))
+        assert race.answer().policy.expected_cost == pytest.approx(
+            brute_force_noisy(table), abs=1e-9
+        )
+
+
+def test_a_wider_search_is_never_dearer(rng):
+    table = random_noisy(rng, 60, 24, 0.2)
+    costs = [
+        solve_quietly(table, method="search", max_breadth=breadth).expected_cost
+        for breadth in (1, 2, 3)
+    ]
+    assert costs == sorted(costs, reverse=True)
+
+
+def test_time_limits_hold_and_give_a_bound(rng):
+    table = random_noisy(rng, 128, 60, 0.3)
+    began = time.monotonic()
+    seen = []
+    solution = solve_quietly(
+        table, method="exact", time_limit=1.0, progress=seen.append
+    )
+    assert time.monotonic() - began < 10
+    assert solution.status == "feasible"
+    assert 0 < solution.lower_bound < solution.expected_cost
+    assert solution.lower_bound >= np.log2(128) - 1e-6
+    assert solution.error == 0
+    assert [s.bound for s in seen] == sorted(s.bound for s in seen)
+
+
+def test_ctrl_c_returns_the_best_so_far(rng):
+    import _thread
+
+    table = random_noisy(rng, 128, 60, 0.3)
+    timer = threading.Timer(1.0, _thread.interrupt_main)
+    began = time.monotonic()
+    timer.start()
+    solution = solve_quietly(table, method="exact", time_limit=60)
+    timer.join()
+    assert time.monotonic() - began < 20
+    assert solution.status == "feasible"
+    assert 0 < solution.lower_bound < solution.expected_cost
+
+
+# Stopping where cases cannot all be told apart.
+
+
+def test_stops_of_the_loose_table():
+    table = make_loose()
+    assert table.indistinct == [(2, 4), (3, 4)]
+    costs = {}
+    for stop in ("neighbourhood", "clique"):
+        solution = askless.solve(table, method="exact", stop=stop)
+        check = askless.evaluate(solution.policy, table)
+        assert check.expected_cost == pytest.approx(solution.expected_cost)
+        assert check.error == pytest.approx(solution.error)
+        assert solution.expected_cost == pytest.approx(
+            brute_force_noisy(table, stop=stop.replace("clique", "class"))
+        )
+        costs[stop] = solution.expected_cost
+    # {3, 4, 5} lies inside the neighbourhood of 5, and is no clique.
+    assert costs["neighbourhood"] == pytest.approx(1 + 2 / 5)
+    assert costs["clique"] == pytest.approx(2)
+    with pytest.warns(askless.exceptions.IndistinctCasesWarning):
+        alike = askless.solve(table, method="exact")
+    assert alike.expected_cost == costs["clique"]
+
+
+def test_only_some_methods_stop_early():
+    with pytest.raises(askless.exceptions.InvalidOptionError, match="elimination"):
+        askless.solve(make_loose(), method="greedy", stop="clique")
+
+
+def test_what_the_search_does_not_carry_is_refused():
+    cells = [[0, None], [1, 0]]
+    delayed = askless.Table(cells, list("ab"), costs=askless.Costs([1, 1], delayed=[0]))
+    with pytest.raises(askless.exceptions.InvalidOptionError, match="delays"):
+        askless.solve(delayed, method="exact")
+    assert askless.solve(delayed).error == 0
+    with pytest.raises(askless.exceptions.InvalidOptionError, match="both"):
+        askless.solve(make_toy(), method="exact", objective="both")
