@@ -25,6 +25,7 @@ if _TYPE_CHECKING:
     from askless.export import show
     from askless.learn import (
         ACTClassifier,
+        BudgetForestClassifier,
         C45Classifier,
         CSID3Classifier,
         DTMCClassifier,
@@ -52,6 +53,7 @@ if _TYPE_CHECKING:
 
 __all__ = [
     "ACTClassifier",
+    "BudgetForestClassifier",
     "C45Classifier",
     "CSID3Classifier",
     "CaseResult",

@@ -32,6 +32,7 @@ class ForestWalker:
         weights: NDArray[np.float64] | None = None,
         decision: NDArray[np.int32] | None = None,
         cost: NDArray[np.float64] | None = None,
+        path_cost: NDArray[np.float64] | None = None,
     ) -> None: ...
     def run_matrix(
         self,
@@ -45,6 +46,7 @@ class ForestWalker:
         weights: NDArray[np.float64] | None = None,
         decision: NDArray[np.int32] | None = None,
         cost: NDArray[np.float64] | None = None,
+        path_cost: NDArray[np.float64] | None = None,
     ) -> None: ...
 
 def find_subtree_ends(

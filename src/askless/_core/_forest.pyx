@@ -42,12 +42,23 @@ cdef struct Packed:
     uint8_t shift
 
 
+cdef inline int32_t next_node(
+    Packed node, int32_t at, uint8_t code
+) noexcept nogil:
+    """Return where a code leads, chosen by a mask: a branch would be mispredicted."""
+    cdef int32_t goes_left = -<int32_t> (<uint8_t> (code + node.shift) < node.bound)
+    return node.right ^ (((at + 1) ^ node.right) & goes_left)
+
+
 cdef struct Outputs:
     int32_t* leaf        # (n_rows, n_trees) or NULL
     int32_t* tally       # (n_rows, n_classes) or NULL
     float64_t* weights   # (n_rows, n_classes) or NULL
     int32_t* decision    # (n_rows,) or NULL
     float64_t* cost      # (n_rows,) or NULL
+    # What was paid after each tree, (n_trees, n_rows) or NULL; then `cost` is given too
+    float64_t* path_cost
+    intp_t path_stride
 
 
 cdef class ForestWalker:
@@ -253,19 +264,15 @@ cdef class ForestWalker:
                 for lane in range(N_LANES):
                     node = packed[at[lane]]
                     seen[lane] |= (<uint64_t> 1) << node.column
-                    at[lane] = (
-                        at[lane] + 1
-                        if <uint8_t> (rows[lane * stride + node.column] + node.shift)
-                        < node.bound else node.right
+                    at[lane] = next_node(
+                        node, at[lane], rows[lane * stride + node.column]
                     )
                 moved = 0
                 for lane in range(N_LANES):
                     node = packed[at[lane]]
                     seen[lane] |= (<uint64_t> 1) << node.column
-                    following = (
-                        at[lane] + 1
-                        if <uint8_t> (rows[lane * stride + node.column] + node.shift)
-                        < node.bound else node.right
+                    following = next_node(
+                        node, at[lane], rows[lane * stride + node.column]
                     )
                     moved |= following ^ at[lane]
                     at[lane] = following
@@ -279,10 +286,8 @@ cdef class ForestWalker:
                     sets[lane * self.n_words + (node.column >> 6)] |= (
                         (<uint64_t> 1) << (node.column & 63)
                     )
-                    following = (
-                        at[lane] + 1
-                        if <uint8_t> (rows[lane * stride + node.column] + node.shift)
-                        < node.bound else node.right
+                    following = next_node(
+                        node, at[lane], rows[lane * stride + node.column]
                     )
                     moved |= following ^ at[lane]
                     at[lane] = following
@@ -343,6 +348,12 @@ cdef class ForestWalker:
                             rows + (row + lane) * stride, tree,
                             marks + (row + lane) * n_marks, &out.cost[row + lane],
                         )
+            if out.path_cost != NULL:
+                for row in range(n):
+                    out.path_cost[tree * out.path_stride + row] = (
+                        out.cost[row] if in_order
+                        else self.price_set(sets + row * n_words)
+                    )
         if out.cost != NULL and not in_order:
             for row in range(n):
                 out.cost[row] = self.price_set(sets + row * n_words)
@@ -373,10 +384,7 @@ cdef class ForestWalker:
             spent[0] += self.prices.charge(
                 self.test[at], -1, marks, marks + self.prices.n_tests
             )
-            at = (
-                at + 1 if <uint8_t> (row[node.column] + node.shift) < node.bound
-                else node.right
-            )
+            at = next_node(node, at, row[node.column])
             node = self.packed[at]
 
     cdef int run_any(
@@ -418,6 +426,8 @@ cdef class ForestWalker:
                         out.cost[row] += self.prices.charge(test, code, paid, is_open)
                     at = self.follow(at, code)
                 self.add_leaf(row, tree, at, out)
+                if out.path_cost != NULL:
+                    out.path_cost[tree * out.path_stride + row] = out.cost[row]
         if out.decision != NULL:
             self.decide(n, out)
         free(marks)
@@ -431,6 +441,8 @@ cdef class ForestWalker:
         )
         out.decision = NULL if whole.decision == NULL else whole.decision + row
         out.cost = NULL if whole.cost == NULL else whole.cost + row
+        out.path_cost = NULL if whole.path_cost == NULL else whole.path_cost + row
+        out.path_stride = whole.path_stride
         out.tally = NULL
         return out
 
@@ -445,6 +457,7 @@ cdef class ForestWalker:
         float64_t[:, ::1] weights=None,       # OUT  (n_rows, n_classes) zeros
         int32_t[::1] decision=None,           # OUT  (n_rows,)
         float64_t[::1] cost=None,             # OUT  (n_rows,) zeros
+        float64_t[:, ::1] path_cost=None,     # OUT  (n_trees, n_rows); cost is too
     ):
         """Walk coded rows and fill whichever outputs are given."""
         cdef:
@@ -454,7 +467,7 @@ cdef class ForestWalker:
             int failed = 0
         if n_rows == 0:
             return
-        fill_outputs(&out, leaf, tally, weights, decision, cost)
+        fill_outputs(&out, leaf, tally, weights, decision, cost, path_cost)
         for block in prange(
             n_blocks, nogil=True, schedule="static", num_threads=n_jobs
         ):
@@ -477,6 +490,7 @@ cdef class ForestWalker:
         float64_t[:, ::1] weights=None,
         int32_t[::1] decision=None,
         float64_t[::1] cost=None,
+        float64_t[:, ::1] path_cost=None,
     ):
         """Walk rows of numbers, coding a block at a time; only if ``is_fast``."""
         cdef:
@@ -487,7 +501,7 @@ cdef class ForestWalker:
             int failed = 0
         if n_rows == 0:
             return
-        fill_outputs(&out, leaf, tally, weights, decision, cost)
+        fill_outputs(&out, leaf, tally, weights, decision, cost, path_cost)
         for block in prange(
             n_blocks, nogil=True, schedule="static", num_threads=n_jobs
         ):
@@ -502,12 +516,15 @@ cdef class ForestWalker:
 cdef void fill_outputs(
     Outputs* out, int32_t[:, ::1] leaf, int32_t[:, ::1] tally,
     float64_t[:, ::1] weights, int32_t[::1] decision, float64_t[::1] cost,
+    float64_t[:, ::1] path_cost,
 ):
     out.leaf = NULL if leaf is None else &leaf[0, 0]
     out.tally = NULL if tally is None else &tally[0, 0]
     out.weights = NULL if weights is None else &weights[0, 0]
     out.decision = NULL if decision is None else &decision[0]
     out.cost = NULL if cost is None else &cost[0]
+    out.path_cost = NULL if path_cost is None else &path_cost[0, 0]
+    out.path_stride = 0 if path_cost is None else path_cost.shape[1]
 
 
 cdef int run_block(

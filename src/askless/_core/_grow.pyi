@@ -27,4 +27,8 @@ def grow_greedy(
     keeps_counts: bool = False,
     use_crossing: bool = True,
     use_bounds: bool = True,
+    max_tests: int = 0,
+    cut_values: NDArray[np.float64] | None = None,
+    cut_value_start: NDArray[np.int64] | None = None,
+    key: int = 0,
 ) -> TreeArrays: ...

@@ -15,11 +15,12 @@ from askless._core._columns cimport (
     Block, Rows, copy_rows, cut_rows, part_rows, release_rows,
 )
 from askless._core._criteria cimport Criterion
+from askless._core._keys cimport mix_with
 from askless._core._prices cimport Prices
 from askless._core._splits cimport Split, SplitSearch
 from askless._core._tree cimport TreeBuffer
 from askless._core._types cimport (
-    float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t,
+    float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint64_t,
 )
 
 
@@ -30,6 +31,7 @@ cdef struct Pending:
     intp_t depth
     float64_t spent  # on the way to the node; kept only where there is a budget
     intp_t n_active  # the node's tests are the first n_active of the shared list
+    uint64_t key     # what is left to chance here is drawn by it
 
 
 cdef class GreedyGrower:
@@ -67,7 +69,7 @@ cdef class GreedyGrower:
 
     cdef int push(
         self, Rows* rows, intp_t parent, intp_t branch, intp_t depth, float64_t spent,
-        intp_t n_active,
+        intp_t n_active, uint64_t key,
     ) except -1 nogil:
         cdef Pending* larger
         if self.n_pending == self.room:
@@ -83,6 +85,7 @@ cdef class GreedyGrower:
         self.stack[self.n_pending].depth = depth
         self.stack[self.n_pending].spent = spent
         self.stack[self.n_pending].n_active = n_active
+        self.stack[self.n_pending].key = key
         self.n_pending += 1
         return 0
 
@@ -122,6 +125,7 @@ cdef class GreedyGrower:
         self.retrace(node)
         if self.budget < INFINITY:
             self.search.room = self.budget - item.spent
+        self.search.key = item.key
         split = self.search.find_best(
             rows, &self.active[0], &item.n_active, &self.paid[0], &self.is_open[0]
         )
@@ -342,7 +346,10 @@ cdef class GreedyGrower:
                 spent = item.spent + self.prices.price(
                     test, code, &self.search.bought[0], &self.is_open[0]
                 )
-            self.push(&children[j], node, j, item.depth + 1, spent, item.n_active)
+            self.push(
+                &children[j], node, j, item.depth + 1, spent, item.n_active,
+                mix_with(item.key, <uint64_t> j),
+            )
         return 0
 
 
@@ -367,6 +374,10 @@ def grow_greedy(
     bint keeps_counts=False,
     bint use_crossing=True,
     bint use_bounds=True,
+    intp_t max_tests=0,
+    const float64_t[::1] cut_values=None,      # IN   the thresholds of all tests
+    const int64_t[::1] cut_value_start=None,   # IN   (n_tests + 1,)
+    uint64_t key=0,
 ):
     """Grow a tree on coded rows and return its arrays.
 
@@ -379,6 +390,11 @@ def grow_greedy(
     with ``keeps_counts`` the weights that the criterion saw. Peak memory beyond these
     is one column and the tree itself, unless outcomes are unknown (``chances`` given):
     then each child gets its own copy.
+
+    Forests leave a part to chance, drawn by the ``key`` and the way to a node: a node
+    tries ``max_tests`` of the tests that can split it (0: all), and where
+    ``cut_values`` are given, thresholds drawn between the least and the largest value
+    instead of every cut.
     """
     cdef:
         bint is_wide = codes.dtype == np.uint16
@@ -403,6 +419,12 @@ def grow_greedy(
         n_rows=n_rows, n_classes=n_present, is_wide=is_wide,
         use_crossing=use_crossing, use_bounds=use_bounds,
     )
+    if max_tests > 0:
+        grower.search.max_tests = min(max_tests, n_tests)
+    if cut_values is not None:
+        grower.search.draws_cuts = True
+        grower.search.cut_values = cut_values
+        grower.search.cut_value_start = cut_value_start
     grower.tree = TreeBuffer()
     grower.prices = prices
     grower.max_depth = max_depth
@@ -454,7 +476,7 @@ def grow_greedy(
             rows.classes[rows.n_classes] = <int32_t> k
             rows.class_rows[rows.n_classes] = class_rows[k]
             rows.n_classes += 1
-    grower.push(&rows, -1, -1, 0, 0.0, n_tests)
+    grower.push(&rows, -1, -1, 0, 0.0, n_tests, key)
     with nogil:
         grower.grow()
     return grower.tree.to_arrays()

@@ -4,7 +4,7 @@ from askless._core._columns cimport Rows
 from askless._core._criteria cimport Criterion, Score
 from askless._core._prices cimport Prices
 from askless._core._types cimport (
-    float64_t, int32_t, int64_t, intp_t, uint8_t,
+    float64_t, int32_t, int64_t, intp_t, uint8_t, uint64_t,
 )
 
 
@@ -30,6 +30,17 @@ cdef class SplitSearch:
     cdef float64_t room
     cdef uint8_t[::1] bought       # (n_tests,)
 
+    # What is left to chance at a node: which tests are tried, if not all of them, and
+    # at which cuts, if not all of them. Drawn by a key that the caller sets before each
+    # search, so that it depends on nothing but the node.
+    cdef intp_t max_tests          # n_tests: all
+    cdef bint draws_cuts
+    cdef const float64_t[::1] cut_values      # the thresholds of all tests
+    cdef const int64_t[::1] cut_value_start   # (n_tests + 1,)
+    cdef uint64_t key
+    cdef uint64_t[::1] drawn       # (n_tests,)
+    cdef uint8_t[::1] is_wanted    # (n_codes,) cuts to try
+
     # Scratch, written by every call.
     cdef float64_t[::1] totals     # (n_classes,) weight of each class in the node
     cdef float64_t[::1] left
@@ -53,6 +64,9 @@ cdef class SplitSearch:
         self, Rows* rows, int32_t* active, intp_t* n_active,
         const uint8_t* paid, const uint8_t* is_open,
     ) noexcept nogil
+
+    # Put the tests into an order drawn by the key.
+    cdef void draw_order(self, int32_t* active, intp_t n_active) noexcept nogil
 
     # Whether every outcome that the node may show charges no more than the room.
     cdef bint is_affordable(

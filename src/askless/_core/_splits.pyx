@@ -10,15 +10,17 @@ This module must not know what is done with the split that it finds.
 """
 
 from libc.math cimport INFINITY
-from libc.string cimport memset
+from libc.string cimport memmove, memset
 
 import numpy as np
 
+from askless._core._codes cimport count_cuts_below
 from askless._core._columns cimport Rows
 from askless._core._criteria cimport Criterion, Score, is_better
+from askless._core._keys cimport draw_share, mix_with
 from askless._core._prices cimport Prices
 from askless._core._types cimport (
-    code_t, float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t,
+    code_t, float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint64_t,
 )
 
 
@@ -196,7 +198,10 @@ cdef Split scan_cuts(
     SplitSearch search, intp_t test, const code_t* column, const float64_t* weights,
     const Rows* rows, intp_t low, intp_t high, float64_t price,
 ) noexcept nogil:
-    """Return the best cut of an ordered test by trying each; ties: smallest cut."""
+    """Return the best cut of an ordered test by trying each; ties: smallest cut.
+
+    Or only some, drawn at random between the least and the largest value.
+    """
     cdef:
         intp_t n_classes = rows.n_classes
         intp_t n_met, cut, k
@@ -212,6 +217,8 @@ cdef Split scan_cuts(
     split.score = Score(INFINITY, 0.0)
     part_prices[0] = part_prices[1] = price
     fill_histogram(search, column, weights, rows, &n_met)
+    if search.draws_cuts:
+        draw_cuts(search, test, low, high, rows.n_classes)
     for k in range(n_classes):
         search.left[k] = search.unknown[k]
         search.right[k] = search.totals[k]
@@ -222,6 +229,8 @@ cdef Split scan_cuts(
         for k in range(n_classes):
             search.left[k] += search.histogram[slot * n_classes + k]
             search.right[k] -= search.histogram[slot * n_classes + k]
+        if search.draws_cuts and not search.is_wanted[cut]:
+            continue
         parts[0] = search.criterion.impurity(&search.left[0], rows.classes, n_classes)
         parts[1] = search.criterion.impurity(&search.right[0], rows.classes, n_classes)
         part_weights[0] = part_weights[1] = 0.0
@@ -236,6 +245,55 @@ cdef Split scan_cuts(
             split.cut = cut
     empty_slots(search, n_met)
     return split
+
+
+cpdef intp_t count_draws(float64_t weight) noexcept nogil:
+    """Return how many thresholds are drawn in a node of so much weight."""
+    if weight > 2000:
+        return 80
+    return 40 if weight > 500 else 20
+
+
+cdef void draw_cuts(
+    SplitSearch search, intp_t test, intp_t low, intp_t high, intp_t n_classes
+) noexcept nogil:
+    """Mark the cuts to try: 80, 40 or 20 thresholds drawn evenly between two values.
+
+    Of codes only their cuts are known, so the threshold is drawn between the first and
+    the last cut that part the node, and moved to the nearest one. A cut on an empty
+    level is moved down to a level that occurs. Where values are missing, numbers
+    against missing ones are always tried.
+    """
+    cdef:
+        intp_t n_cuts = search.n_levels[test] - 1
+        intp_t last = min(high, n_cuts) - 1, cut, i
+        const float64_t* values = &search.cut_values[0] + search.cut_value_start[test]
+        float64_t weight = 0.0, value, start, width
+        uint64_t key = mix_with(search.key, <uint64_t> test)
+        intp_t k
+    for cut in range(low, high):
+        search.is_wanted[cut] = last <= low
+    if high > n_cuts:
+        want_cut(search, n_cuts)
+    if last <= low:
+        return
+    for k in range(n_classes):
+        weight += search.totals[k]
+    start = values[low]
+    width = values[last] - start
+    for i in range(count_draws(weight)):
+        value = start + width * draw_share(mix_with(key, <uint64_t> i))
+        cut = low + count_cuts_below(values + low, last - low + 1, value)
+        cut = min(cut, last)
+        if cut > low and value - values[cut - 1] < values[cut] - value:
+            cut -= 1
+        want_cut(search, cut)
+
+
+cdef void want_cut(SplitSearch search, intp_t cut) noexcept nogil:
+    while search.slot_of_code[cut] < 0:
+        cut -= 1
+    search.is_wanted[cut] = True
 
 
 cdef Split score_outcomes(
@@ -344,7 +402,11 @@ cdef Split score_test(
         for k in range(rows.n_classes):
             search.unknown[k] = 0.0
     price = search.prices.price(test, -1, paid, is_open)
-    if search.use_crossing and search.criterion.best_cut_at_crossing:
+    if (
+        search.use_crossing
+        and search.criterion.best_cut_at_crossing
+        and not search.draws_cuts
+    ):
         return find_crossing(
             search, test, column, weights, rows, low, high, price, best_ratio
         )
@@ -382,6 +444,10 @@ cdef class SplitSearch:
         self.use_crossing = use_crossing
         self.use_bounds = use_bounds
         self.room = INFINITY
+        self.max_tests = prices.n_tests
+        self.draws_cuts = False
+        self.drawn = np.zeros(prices.n_tests + 1, dtype=np.uint64)
+        self.is_wanted = np.zeros(n_codes + 1, dtype=np.uint8)
         self.bought = np.zeros(prices.n_tests + 1, dtype=np.uint8)
         self.totals = np.zeros(n_classes)
         self.left = np.zeros(n_classes)
@@ -417,19 +483,25 @@ cdef class SplitSearch:
         const uint8_t* paid, const uint8_t* is_open,
     ) noexcept nogil:
         cdef:
-            intp_t i = 0, test, offset
+            intp_t i = 0, n_tried = 0, test, offset
             Split best, split
             bint cannot_split
             float64_t price
+        if self.max_tests < self.prices.n_tests:
+            self.draw_order(active, n_active[0])
         best.test = self.prices.n_tests
         best.cut = -1
         best.score = Score(INFINITY, 0.0)
-        while i < n_active[0]:
+        while i < n_active[0] and n_tried < self.max_tests:
             test = active[i]
             if self.room < INFINITY and not self.is_affordable(rows, test, is_open):
                 i += 1
                 continue
-            if self.use_bounds and best.score.ratio < INFINITY:
+            if (
+                self.use_bounds
+                and best.score.ratio < INFINITY
+                and self.max_tests == self.prices.n_tests
+            ):
                 price = self.prices.price(test, -1, paid, is_open)
                 if not self.prices.has_outcome_prices and self.criterion.least_ratio(
                     self.whole, price
@@ -451,12 +523,20 @@ cdef class SplitSearch:
                 # Constant here, so constant in every subset: out of the list for the
                 # whole subtree. The parent's list keeps it, behind its own end.
                 n_active[0] -= 1
-                active[i] = active[n_active[0]]
+                if self.max_tests < self.prices.n_tests:
+                    # The rest stays in its random order.
+                    memmove(
+                        active + i, active + i + 1,
+                        (n_active[0] - i) * sizeof(int32_t),
+                    )
+                else:
+                    active[i] = active[n_active[0]]
                 active[n_active[0]] = <int32_t> test
                 continue
             if is_better(split.score, test, best.score, best.test):
                 best = split
             i += 1
+            n_tried += 1
         if best.score.ratio == INFINITY:
             best.test = -1
             return best
@@ -473,6 +553,23 @@ cdef class SplitSearch:
                     (<const uint8_t*> rows.block.codes) + offset, rows.n_rows, best.cut
                 )
         return best
+
+    cdef void draw_order(self, int32_t* active, intp_t n_active) noexcept nogil:
+        """Sort the tests by random keys of this node, so that the first are a draw."""
+        cdef:
+            intp_t i, j
+            int32_t test
+            uint64_t drawn
+        for i in range(n_active):
+            test = active[i]
+            drawn = mix_with(self.key, <uint64_t> test)
+            j = i
+            while j > 0 and self.drawn[j - 1] > drawn:
+                self.drawn[j] = self.drawn[j - 1]
+                active[j] = active[j - 1]
+                j -= 1
+            self.drawn[j] = drawn
+            active[j] = test
 
     cdef bint is_affordable(
         self, Rows* rows, intp_t test, const uint8_t* is_open

@@ -4,6 +4,7 @@ This package knows examples, tables' codes and policies. It does not know how a 
 is evaluated, shown or run.
 """
 
+from askless.learn._budget_forest import BudgetForestClassifier, ForestPoint
 from askless.learn._greedy_family import (
     C45Classifier,
     CSID3Classifier,
@@ -18,10 +19,12 @@ from askless.learn._registry import LEARNERS, Learner
 
 __all__ = [
     "ACTClassifier",
+    "BudgetForestClassifier",
     "C45Classifier",
     "CSID3Classifier",
     "DTMCClassifier",
     "EG2Classifier",
+    "ForestPoint",
     "GreedyTreeClassifier",
     "ICETClassifier",
     "IDXClassifier",

@@ -61,6 +61,7 @@ def code_examples(
     n_classes: int,
     weights: NDArray[np.float64] | None,
     n_jobs: int = 1,
+    tests: tuple[Test, ...] | None = None,
 ) -> CodedExamples:
     """Choose levels, and code rows in the order of their classes.
 
@@ -78,6 +79,8 @@ def code_examples(
         Row weights.
     n_jobs : int, default=1
         Threads; the codes do not depend on it.
+    tests : tuple of Test, optional
+        Levels that were chosen before, to code more rows by the same.
     """
     class_rows = np.bincount(class_ids, minlength=n_classes).astype(np.int64)
     order = np.argsort(class_ids, kind="stable")
@@ -87,10 +90,12 @@ def code_examples(
     position[order] = np.arange(len(order), dtype=np.uint32)
     del order
     if isinstance(X, np.ndarray):
-        tests = tuple(quantile_test(n, X[:, i]) for i, n in enumerate(names))
+        if tests is None:
+            tests = tuple(quantile_test(n, X[:, i]) for i, n in enumerate(names))
         codes = _code_matrix(X, tests, position, n_jobs)
     else:
-        tests = tuple(_choose_test(name, X[name]) for name in names)
+        if tests is None:
+            tests = tuple(_choose_test(name, X[name]) for name in names)
         codes = _code_columns(X, tests, position)
     return CodedExamples(tests, codes, class_rows, weights)
 

@@ -64,6 +64,9 @@ weight_start, weight_class, weight, decision
         Whether each tree has a vote for the class of its leaf, or the class weights of
         the leaves are added up. Costs of mistakes count once: in the votes, or in the
         decision by the sum.
+    is_checked : bool, default=False
+        Take the arrays as they are, because they come from a grower or from a forest;
+        checking a large forest takes a while.
 
     Notes
     -----
@@ -103,6 +106,7 @@ weight_start, weight_class, weight, decision
         decision: Ints | None = None,
         rule: Rule = "votes",
         mistakes: NDArray[np.float64] | None = None,
+        is_checked: bool = False,
     ) -> None:
         super().__init__(tests, classes, prices, mistakes)
         if rule not in ("votes", "counts"):
@@ -121,7 +125,8 @@ weight_start, weight_class, weight, decision
         self.weight_class = weight_class
         self.weight = weight
         self.rule: Rule = "votes" if rule == "votes" else "counts"
-        check_nodes(self, tree_start)
+        if not is_checked:
+            check_nodes(self, tree_start)
         if decision is None:
             decision = decide_nodes(weight_start, weight_class, weight, mistakes)
         elif decision.shape != test.shape or not np.all(
@@ -173,12 +178,43 @@ weight_start, weight_class, weight, decision
         *,
         rule: Rule = "votes",
         mistakes: NDArray[np.float64] | None = None,
+        is_checked: bool = False,
     ) -> Forest:
-        """Make a forest from the arrays that a grower returns for each tree."""
+        """Make a forest from the arrays that a grower returns for each tree.
+
+        Arrays with a ``tree_start`` hold several trees.
+        """
         listed = list(trees)
+        arrays = dict(listed[0]) if len(listed) == 1 else _join(listed)
+        if "tree_start" not in arrays:
+            arrays = _join(listed)
         return cls(
-            tests, classes, prices, rule=rule, mistakes=mistakes, **_join(listed)
+            tests,
+            classes,
+            prices,
+            rule=rule,
+            mistakes=mistakes,
+            is_checked=is_checked,
+            **arrays,
         )
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays that the forest is made of, by name.
+
+        Examples
+        --------
+        >>> import askless
+        >>> tree = askless.solve(askless.datasets.load_car()).policy
+        >>> forest = Forest.from_trees([tree])
+        >>> twice = [forest.arrays(), forest.arrays()]
+        >>> Forest.from_arrays(twice, tree.tests, tree.classes, tree.prices).n_trees
+        2
+        """
+        return {
+            "tree_start": self.tree_start,
+            "decision": self.node_decision,
+            **{name: getattr(self, name) for name in ARRAYS},
+        }
 
     # Shape.
 
@@ -231,6 +267,7 @@ weight_start, weight_class, weight, decision
             rule=self.rule,
             mistakes=self.mistakes,
             tree_start=self.tree_start[: n_trees + 1].copy(),
+            is_checked=True,
             **_cut_out(self, 0, n_trees),
         )
 
@@ -314,12 +351,9 @@ weight_start, weight_class, weight, decision
 
     @cached_property
     def _walker(self) -> ForestWalker:
-        arrays: dict[str, Any] = {name: getattr(self, name) for name in ARRAYS}
-        arrays["tree_start"] = self.tree_start
-        arrays["decision"] = self.node_decision
         return ForestWalker(
             self.prices.engine,
-            arrays,
+            self.arrays(),
             np.array([test.n_levels for test in self.tests], dtype=np.int32),
             np.array(self.used_tests, dtype=np.int32),
             len(self.classes),
@@ -398,6 +432,30 @@ weight_start, weight_class, weight, decision
             return self._class_array[found["decision"]], found["cost"]
         return self.predict(X, n_jobs=n_jobs), self.cost(X, n_jobs=n_jobs)
 
+    def walk_path(self, X: Any, *, n_jobs: int = 1) -> tuple[Ints, NDArray[np.float64]]:
+        """Return the leaf and the cost so far of each row, tree by tree.
+
+        Returns
+        -------
+        leaf : ndarray of shape (n_rows, n_trees)
+            The leaf of each row in each tree.
+        cost : ndarray of shape (n_trees, n_rows)
+            What each row has paid after each tree.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.Table([[0], [1]], ["even", "odd"], tests=["last bit"])
+        >>> tree = askless.solve(table).policy
+        >>> Forest.from_trees([tree, tree]).walk_path([[1]])[1]
+        array([[1.], [1.]])
+        """
+        found = self._run(
+            X, n_jobs, leaf=(np.int32, self.n_trees), cost=(np.float64, 0),
+            path_cost=(np.float64, -self.n_trees),
+        )  # fmt: skip
+        return found["leaf"], found["path_cost"]
+
     def count_leaves(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
         """Return the class weights of the leaves of each row, added over the trees."""
         shape = (np.float64, len(self.classes))
@@ -431,7 +489,11 @@ def _join(trees: list[Mapping[str, NDArray[Any]]]) -> dict[str, Any]:
         joined["decision"] = np.concatenate([tree["decision"] for tree in trees])
     sizes = [len(tree["test"]) for tree in trees]
     first_node = np.cumsum([0, *sizes])
-    joined["tree_start"] = first_node.astype(np.int32)
+    starts = [
+        tree["tree_start"][:-1] + first if "tree_start" in tree else [first]
+        for tree, first in zip(trees, first_node, strict=False)
+    ]
+    joined["tree_start"] = np.concatenate([*starts, first_node[-1:]]).astype(np.int32)
     joined["branch_child"] = np.concatenate(
         [
             tree["branch_child"] + np.int32(first)
@@ -469,8 +531,12 @@ def _cut_out(forest: Forest, first: int, last: int) -> dict[str, Any]:
 
 
 def _make_outputs(n_rows: int, wanted: dict[str, tuple[type, int]]) -> dict[str, Any]:
+    """Return zeros of each type and width; of a negative one, a row for each tree."""
     return {
-        name: np.zeros((n_rows, width) if width else n_rows, dtype=dtype)
+        name: np.zeros(
+            (-width, n_rows) if width < 0 else (n_rows, width) if width else n_rows,
+            dtype=dtype,
+        )
         for name, (dtype, width) in wanted.items()
     }
 

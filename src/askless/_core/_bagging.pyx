@@ -1,0 +1,788 @@
+"""Grow one tree of a forest on a bootstrap sample, as fast as the memory allows.
+
+The special case that forests live on: codes of one byte, tests that are compared, whole
+weights, a minimax of pairs beyond a threshold, prices that do not depend on the path.
+It grows the same trees as the general grower, to the last bit, by other means:
+
+* the rows of the sample are copied once, sorted by class, and parted in place;
+* a best cut is found by counting passes around the crossing, tests in order of price,
+  so that the search ends at the first test too dear to win;
+* sets of at most 128 weighted rows become sets of bits and are never moved again.
+
+This module must not know what becomes of the tree.
+"""
+
+from libc.math cimport INFINITY
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from askless._core._criteria cimport Score, is_better
+from askless._core._keys cimport draw_below, mix_with
+from askless._core._tree cimport TreeBuffer
+from askless._core._types cimport (
+    float64_t, int32_t, int64_t, intp_t, uint8_t, uint64_t,
+)
+
+
+cdef extern from "counting.h" nogil:
+    int64_t count_at_most_u8(const uint8_t* column, intp_t n, uint8_t limit) noexcept
+    void min_max_u8(
+        const uint8_t* column, intp_t n, uint8_t* low, uint8_t* high
+    ) noexcept
+
+
+cdef extern from "bagging.h" nogil:
+    enum: BLOCK_PLACES
+    ctypedef struct Bits:
+        uint64_t[2] places
+    ctypedef struct CodePlanes:
+        uint8_t n_planes
+    ctypedef struct BlockSet:
+        double whole
+        double alpha
+        intp_t n_classes
+        const Bits* of_class
+        const int32_t* counts
+        const double* totals
+        Bits set
+    ctypedef struct BlockCut:
+        double value
+        Bits left
+        int can_split
+    int has_fast_bytes() noexcept
+    void set_fast_bytes(int use) noexcept
+    void fill_part_tables() noexcept
+    int64_t weigh_at_most_u8(
+        const uint8_t* codes, const uint8_t* weights, intp_t n, uint8_t limit
+    ) noexcept
+    int64_t sum_u8(const uint8_t* weights, intp_t n) noexcept
+    void mark_at_most_u8(
+        const uint8_t* codes, intp_t n, uint8_t cut, uint8_t* marks
+    ) noexcept
+    void part_u8(
+        uint8_t* column, const uint8_t* marks, intp_t n, uint8_t* spare, int is_fast
+    ) noexcept
+    double mix_weights(const double* weights, intp_t n, double alpha) noexcept
+    void fill_planes(const uint8_t* codes, intp_t n, CodePlanes* out) noexcept
+    int largest_code(const CodePlanes* codes, Bits among) noexcept
+    BlockCut find_block_cut(
+        const BlockSet* set, const CodePlanes* codes, double give_up, int is_fast
+    ) noexcept
+    int count_places(Bits set) noexcept
+
+
+fill_part_tables()
+
+# As in the criteria: scores closer than this are a tie, and bounds leave room for it.
+cdef float64_t TOLERANCE = 1e-12
+cdef float64_t SLACK = 1 - 4e-12
+
+cdef enum:
+    BAG = 0x626167
+
+
+def use_fast_bytes(bint use):
+    """Switch the paths for newer processors off or on; return whether they are on."""
+    set_fast_bytes(use)
+    return bool(has_fast_bytes())
+
+
+def draw_bag(intp_t n_rows, uint64_t key):
+    """Return how often each row is drawn, of n_rows draws with replacement."""
+    cdef uint8_t[::1] counts = np.zeros(n_rows, dtype=np.uint8)
+    if n_rows:
+        with nogil:
+            # A key of its own: the first nodes are drawn by parts of the key itself.
+            fill_bag(&counts[0], n_rows, mix_with(key, BAG))
+    return np.asarray(counts)
+
+
+cdef void fill_bag(uint8_t* counts, intp_t n_rows, uint64_t key) noexcept nogil:
+    cdef intp_t i
+    cdef uint64_t row
+    for i in range(n_rows):
+        row = draw_below(mix_with(key, <uint64_t> i), <uint64_t> n_rows)
+        # No row is drawn 256 times in practice; if one is, it counts as 255.
+        counts[row] += counts[row] < 255
+
+
+cdef struct Pending:
+    intp_t start          # rows [start, start + n_rows[ of every column
+    intp_t n_rows
+    intp_t n_classes
+    intp_t classes        # in the arena: classes present, then rows of each
+    intp_t tests          # in the arena: the tests that may still split
+    intp_t n_tests
+    intp_t parent
+    intp_t parent_branch
+    intp_t depth
+    uint64_t key
+
+
+cdef struct PendingSet:
+    Bits set
+    intp_t tests
+    intp_t n_tests
+    intp_t parent
+    intp_t parent_branch
+    intp_t depth
+    uint64_t key
+
+
+cdef struct Best:
+    intp_t test
+    intp_t cut
+    Score score
+    bint has_missing
+    Bits left
+
+
+cdef class BaggedGrower:
+    """One growth: the sample, the nodes still to do, and the tree so far."""
+
+    cdef TreeBuffer tree
+    cdef const float64_t[::1] price       # (n_tests,)
+    cdef const int32_t[::1] n_levels      # (n_tests,)
+    cdef float64_t alpha
+    cdef float64_t max_impurity
+    cdef float64_t min_weight
+    cdef intp_t max_depth
+    cdef intp_t max_features              # tests tried at a node; n_tests for all
+    cdef bint use_blocks
+    cdef int is_fast
+
+    cdef uint8_t* codes                   # (n_tests, stride) of the sample
+    cdef uint8_t* weights                 # (stride,)
+    cdef intp_t stride
+    cdef uint8_t* spare
+    cdef uint8_t* marks
+    cdef int32_t* last_cut                # (n_tests,) where the crossing was last
+    cdef float64_t* totals                # (n_classes,) and so on
+    cdef float64_t* left
+    cdef float64_t* right
+    cdef uint64_t* drawn                  # (n_tests,) keys of tests, to choose some
+
+    cdef Pending* stack
+    cdef intp_t n_pending
+    cdef intp_t stack_room
+    cdef PendingSet* set_stack
+    cdef intp_t n_sets
+    cdef intp_t set_room
+    # Lists of the nodes still to do. A node that is taken off the stack owns the last
+    # ones, so what lies beyond them is free.
+    cdef int32_t* arena
+    cdef intp_t arena_room
+    cdef CodePlanes* planes               # (n_tests,)
+    cdef Bits* of_class                   # (BLOCK_PLACES,) of a block
+    cdef Bits* of_set                     # (BLOCK_PLACES,) of a set of a block
+    cdef int32_t* counts                  # (BLOCK_PLACES,)
+
+    def __dealloc__(self):
+        free(self.codes)
+        free(self.weights)
+        free(self.spare)
+        free(self.marks)
+        free(self.last_cut)
+        free(self.totals)
+        free(self.left)
+        free(self.right)
+        free(self.drawn)
+        free(self.stack)
+        free(self.set_stack)
+        free(self.arena)
+        free(self.planes)
+        free(self.of_class)
+        free(self.of_set)
+        free(self.counts)
+
+    cdef int reserve_arena(self, intp_t room) except -1 nogil:
+        cdef int32_t* larger
+        if room <= self.arena_room:
+            return 0
+        room = 2 * room + 1024
+        larger = <int32_t*> realloc(self.arena, room * sizeof(int32_t))
+        if larger == NULL:
+            with gil:
+                raise MemoryError("no memory left for the nodes to grow")
+        self.arena = larger
+        self.arena_room = room
+        return 0
+
+    cdef int push(self, Pending item) except -1 nogil:
+        cdef Pending* larger
+        if self.n_pending == self.stack_room:
+            self.stack_room = 2 * self.stack_room + 64
+            larger = <Pending*> realloc(self.stack, self.stack_room * sizeof(Pending))
+            if larger == NULL:
+                with gil:
+                    raise MemoryError("no memory left for the nodes to grow")
+            self.stack = larger
+        self.stack[self.n_pending] = item
+        self.n_pending += 1
+        return 0
+
+    cdef int push_set(self, PendingSet item) except -1 nogil:
+        cdef PendingSet* larger
+        if self.n_sets == self.set_room:
+            self.set_room = 2 * self.set_room + 64
+            larger = <PendingSet*> realloc(
+                self.set_stack, self.set_room * sizeof(PendingSet)
+            )
+            if larger == NULL:
+                with gil:
+                    raise MemoryError("no memory left for the nodes to grow")
+            self.set_stack = larger
+        self.set_stack[self.n_sets] = item
+        self.n_sets += 1
+        return 0
+
+    cdef int grow(self) except -1 nogil:
+        """Grow until no node is pending, depth first, left before right."""
+        cdef:
+            Pending item
+            intp_t k, row
+            const int32_t* class_rows
+            int64_t total
+        while self.n_pending > 0:
+            self.n_pending -= 1
+            item = self.stack[self.n_pending]
+            class_rows = self.arena + item.classes + item.n_classes
+            row = item.start
+            total = 0
+            for k in range(item.n_classes):
+                self.totals[k] = <float64_t> sum_u8(self.weights + row, class_rows[k])
+                total += <int64_t> self.totals[k]
+                row += class_rows[k]
+            if self.use_blocks and total <= BLOCK_PLACES:
+                self.grow_block(&item)
+            else:
+                self.grow_node(&item, <float64_t> total)
+        return 0
+
+    cdef int list_tests(
+        self, intp_t source, intp_t n, uint64_t key, intp_t target
+    ) except -1 nogil:
+        """Copy a list of tests within the arena, in the order in which to try them.
+
+        Some of them only: the order is that of random keys, so that the tests tried are
+        a random choice which depends on nothing but the node. All of them: by price.
+        """
+        cdef:
+            intp_t i, j
+            int32_t test
+            uint64_t drawn
+        self.reserve_arena(target + n)
+        memcpy(self.arena + target, self.arena + source, n * sizeof(int32_t))
+        if self.max_features < self.price.shape[0]:
+            for i in range(n):
+                test = self.arena[target + i]
+                drawn = mix_with(key, <uint64_t> test)
+                # Insertion sort: lists are short, and mostly random.
+                j = i
+                while j > 0 and self.drawn[j - 1] > drawn:
+                    self.drawn[j] = self.drawn[j - 1]
+                    self.arena[target + j] = self.arena[target + j - 1]
+                    j -= 1
+                self.drawn[j] = drawn
+                self.arena[target + j] = test
+        return 0
+
+    cdef intp_t keep_rest(
+        self, intp_t tests, intp_t start, intp_t end, intp_t n_kept
+    ) noexcept nogil:
+        """Move the tests that were not tried behind those that are kept."""
+        cdef intp_t i
+        for i in range(start, end):
+            self.arena[tests + n_kept + i - start] = self.arena[tests + i]
+        return end - start
+
+    cdef bint is_too_dear(
+        self, float64_t price, float64_t reduction, Best* best
+    ) noexcept nogil:
+        """Return whether no split of so little reduction can beat the best one."""
+        if best.score.ratio == INFINITY:
+            return False
+        return reduction <= 0 or price / reduction * SLACK > best.score.ratio
+
+    cdef void offer(
+        self, Best* best, intp_t test, intp_t cut, float64_t whole, float64_t value,
+        bint has_missing, Bits left,
+    ) noexcept nogil:
+        """Take a split if it is better than the best one so far."""
+        cdef:
+            float64_t reduction = whole - value
+            Score score
+        if reduction <= TOLERANCE * whole:
+            return
+        score.ratio = self.price[test] / reduction
+        score.reduction = reduction
+        if is_better(score, test, best.score, best.test):
+            best.test = test
+            best.cut = cut
+            best.score = score
+            best.has_missing = has_missing
+            best.left = left
+
+    cdef int record(
+        self, intp_t node, intp_t n_classes, const int32_t* classes
+    ) except -1 nogil:
+        cdef intp_t k
+        for k in range(n_classes):
+            self.tree.add_weight(classes[k], self.totals[k])
+        return 0
+
+    # Large nodes: counting passes over columns.
+
+    cdef int grow_node(self, Pending* item, float64_t weight) except -1 nogil:
+        cdef:
+            intp_t node = self.tree.add_node(item.parent, item.parent_branch)
+            intp_t tests = max(
+                item.tests + item.n_tests, item.classes + 2 * item.n_classes
+            )
+            intp_t i, n_kept = 0, n_tried = 0
+            int32_t test
+            bint cannot_split
+            Best best
+            float64_t whole = mix_weights(self.totals, item.n_classes, self.alpha)
+        self.record(node, item.n_classes, self.arena + item.classes)
+        if (
+            item.n_classes < 2
+            or whole <= self.max_impurity
+            or item.depth >= self.max_depth
+            or weight < self.min_weight
+        ):
+            return 0
+        best.test = self.price.shape[0]
+        best.score = Score(INFINITY, 0.0)
+        self.list_tests(item.tests, item.n_tests, item.key, tests)
+        for i in range(item.n_tests):
+            test = self.arena[tests + i]
+            if n_tried >= self.max_features:
+                self.arena[tests + n_kept] = test
+                n_kept += 1
+                continue
+            if (
+                self.max_features >= self.price.shape[0]
+                and self.is_too_dear(self.price[test], whole, &best)
+            ):
+                # Tests are in order of price: no later one can win either.
+                n_kept += self.keep_rest(tests, i, item.n_tests, n_kept)
+                break
+            cannot_split = self.search_column(item, test, whole, &best)
+            if not cannot_split:
+                self.arena[tests + n_kept] = test
+                n_kept += 1
+                n_tried += 1
+        if best.score.ratio == INFINITY:
+            return 0
+        self.split_node(item, node, &best, tests, n_kept)
+        return 0
+
+    cdef bint search_column(
+        self, Pending* item, intp_t test, float64_t whole, Best* best
+    ) noexcept nogil:
+        """Offer the best cut of a test; return whether it has one code only."""
+        cdef:
+            const uint8_t* column = self.codes + test * self.stride + item.start
+            const uint8_t* weights = self.weights + item.start
+            const int32_t* class_rows = self.arena + item.classes + item.n_classes
+            uint8_t low, high
+            intp_t below, above, cut, k, row, n_steps = 0
+            float64_t below_left = 0.0, below_right = whole
+            float64_t above_left = whole, above_right = 0.0
+            float64_t left, right
+            Bits none
+        min_max_u8(column, item.n_rows, &low, &high)
+        if low == high:
+            return True
+        below, above = <intp_t> low - 1, high
+        while above - below > 1:
+            if self.is_too_dear(
+                self.price[test], whole - max(below_left, above_right), best
+            ):
+                return False
+            cut = (below + above) >> 1
+            if n_steps == 0 and below < self.last_cut[test] < above:
+                # The crossing is often where it was in the node before.
+                cut = self.last_cut[test]
+            elif n_steps % 3 != 0 and above - below > 8:
+                # A straight line through the two known differences.
+                cut = below + <intp_t> (
+                    (above - below) * (below_right - below_left)
+                    / ((below_right - below_left) + (above_left - above_right))
+                )
+                cut = min(max(cut, below + 1), above - 1)
+            n_steps += 1
+            row = 0
+            for k in range(item.n_classes):
+                self.left[k] = <float64_t> weigh_at_most_u8(
+                    column + row, weights + row, class_rows[k], <uint8_t> cut
+                )
+                self.right[k] = self.totals[k] - self.left[k]
+                row += class_rows[k]
+            left = mix_weights(self.left, item.n_classes, self.alpha)
+            right = mix_weights(self.right, item.n_classes, self.alpha)
+            if left <= right:
+                below, below_left, below_right = cut, left, right
+            else:
+                above, above_left, above_right = cut, left, right
+        self.last_cut[test] = <int32_t> below
+        none.places[0] = none.places[1] = 0
+        self.offer(
+            best, test, below if below_right <= above_left else above, whole,
+            min(below_right, above_left), high == self.n_levels[test], none,
+        )
+        return False
+
+    cdef int split_node(
+        self, Pending* item, intp_t node, Best* best, intp_t tests, intp_t n_tests
+    ) except -1 nogil:
+        cdef:
+            const uint8_t* column = self.codes + best.test * self.stride + item.start
+            const int32_t* class_rows
+            const int32_t* classes
+            intp_t k, i, row = 0, n_left = 0, right_list, left_list, n
+            uint8_t cut = <uint8_t> best.cut, largest = 0
+            int64_t count
+            float64_t left_weight, weight = 0.0
+            Pending left, right
+        # The stored cut is a code that occurs on the left, whichever empty levels the
+        # search ended on.
+        for i in range(item.n_rows):
+            largest = max(largest, column[i] if column[i] <= cut else <uint8_t> 0)
+        cut = largest
+        for k in range(item.n_classes):
+            weight += self.totals[k]
+        left_weight = <float64_t> weigh_at_most_u8(
+            column, self.weights + item.start, item.n_rows, cut
+        )
+        self.tree.test[node] = <int32_t> best.test
+        self.tree.cut[node] = cut
+        self.tree.add_branch(0)
+        self.tree.add_branch(1)
+        # Missing is the last code, so it went right; if the node met none, a missing
+        # value follows the heavier side.
+        self.tree.default_branch[node] = (
+            1 if best.has_missing or left_weight < weight - left_weight else 0
+        )
+
+        right_list = tests + n_tests
+        left_list = right_list + 2 * item.n_classes
+        self.reserve_arena(left_list + 2 * item.n_classes)
+        classes = self.arena + item.classes
+        class_rows = classes + item.n_classes
+        left.n_classes = right.n_classes = 0
+        for k in range(item.n_classes):
+            count = count_at_most_u8(column + row, class_rows[k], cut)
+            row += class_rows[k]
+            n_left += count
+            self.left[k] = <float64_t> count
+            left.n_classes += count > 0
+            right.n_classes += count < class_rows[k]
+        n = 0
+        for k in range(item.n_classes):
+            if self.left[k] < class_rows[k]:
+                self.arena[right_list + n] = classes[k]
+                self.arena[right_list + right.n_classes + n] = (
+                    class_rows[k] - <int32_t> self.left[k]
+                )
+                n += 1
+        n = 0
+        for k in range(item.n_classes):
+            if self.left[k] > 0:
+                self.arena[left_list + n] = classes[k]
+                self.arena[left_list + left.n_classes + n] = <int32_t> self.left[k]
+                n += 1
+
+        mark_at_most_u8(column, item.n_rows, cut, self.marks)
+        for i in range(n_tests):
+            part_u8(
+                self.codes + self.arena[tests + i] * self.stride + item.start,
+                self.marks, item.n_rows, self.spare, self.is_fast,
+            )
+        part_u8(
+            self.weights + item.start, self.marks, item.n_rows, self.spare,
+            self.is_fast,
+        )
+        left.start = item.start
+        left.n_rows = n_left
+        left.classes = left_list
+        right.start = item.start + n_left
+        right.n_rows = item.n_rows - n_left
+        right.classes = right_list
+        left.tests = right.tests = tests
+        left.n_tests = right.n_tests = n_tests
+        left.parent = right.parent = node
+        left.parent_branch, right.parent_branch = 0, 1
+        left.depth = right.depth = item.depth + 1
+        left.key = mix_with(item.key, 0)
+        right.key = mix_with(item.key, 1)
+        self.push(right)
+        self.push(left)
+        return 0
+
+    # Small nodes: sets of bits.
+
+    cdef int grow_block(self, Pending* item) except -1 nogil:
+        """Grow the whole subtree of a node of at most BLOCK_PLACES weighted rows."""
+        cdef:
+            intp_t tests = max(
+                item.tests + item.n_tests, item.classes + 2 * item.n_classes
+            )
+            const int32_t* class_rows
+            const uint8_t* column
+            int32_t[BLOCK_PLACES + 16] source
+            uint8_t[BLOCK_PLACES + 16] cells
+            intp_t k, i, j, n = 0, row = 0, n_kept = 0
+            int32_t test
+            PendingSet root
+        self.reserve_arena(tests + item.n_tests)
+        class_rows = self.arena + item.classes + item.n_classes
+        for k in range(item.n_classes):
+            self.of_class[k].places[0] = self.of_class[k].places[1] = 0
+            for row in range(row, row + class_rows[k]):
+                for _repeat in range(self.weights[item.start + row]):
+                    source[n] = <int32_t> row
+                    self.of_class[k].places[n >> 6] |= (<uint64_t> 1) << (n & 63)
+                    n += 1
+            row += 1
+        memset(cells, 0, sizeof(cells))
+        for i in range(item.n_tests):
+            test = self.arena[item.tests + i]
+            column = self.codes + test * self.stride + item.start
+            for j in range(n):
+                cells[j] = column[source[j]]
+            fill_planes(cells, n, &self.planes[test])
+            if (<CodePlanes*> &self.planes[test]).n_planes > 0:
+                self.arena[tests + n_kept] = test
+                n_kept += 1
+        root.set.places[0] = root.set.places[1] = 0
+        for k in range(item.n_classes):
+            root.set.places[0] |= self.of_class[k].places[0]
+            root.set.places[1] |= self.of_class[k].places[1]
+        root.tests = tests
+        root.n_tests = n_kept
+        root.parent = item.parent
+        root.parent_branch = item.parent_branch
+        root.depth = item.depth
+        root.key = item.key
+        self.push_set(root)
+        while self.n_sets > 0:
+            self.n_sets -= 1
+            root = self.set_stack[self.n_sets]
+            self.grow_set(&root, item.classes, item.n_classes)
+        return 0
+
+    cdef int grow_set(
+        self, PendingSet* item, intp_t classes, intp_t n_classes
+    ) except -1 nogil:
+        cdef:
+            intp_t node = self.tree.add_node(item.parent, item.parent_branch)
+            intp_t tests = item.tests + item.n_tests
+            intp_t k, i, n_kept = 0, n_tried = 0, n_present = 0
+            int32_t test
+            float64_t weight = 0.0, give_up, left_weight
+            Bits part
+            BlockSet block
+            BlockCut found
+            Best best
+            PendingSet left, right
+        for k in range(n_classes):
+            part.places[0] = item.set.places[0] & self.of_class[k].places[0]
+            part.places[1] = item.set.places[1] & self.of_class[k].places[1]
+            if part.places[0] | part.places[1]:
+                self.of_set[n_present] = part
+                self.counts[n_present] = count_places(part)
+                self.totals[n_present] = <float64_t> self.counts[n_present]
+                weight += self.totals[n_present]
+                self.tree.add_weight(self.arena[classes + k], self.totals[n_present])
+                n_present += 1
+        block.whole = mix_weights(self.totals, n_present, self.alpha)
+        if (
+            n_present < 2
+            or block.whole <= self.max_impurity
+            or item.depth >= self.max_depth
+            or weight < self.min_weight
+        ):
+            return 0
+        block.alpha = self.alpha
+        block.n_classes = n_present
+        block.of_class = self.of_set
+        block.counts = self.counts
+        block.totals = self.totals
+        block.set = item.set
+        best.test = self.price.shape[0]
+        best.score = Score(INFINITY, 0.0)
+        self.list_tests(item.tests, item.n_tests, item.key, tests)
+        for i in range(item.n_tests):
+            test = self.arena[tests + i]
+            if n_tried >= self.max_features:
+                self.arena[tests + n_kept] = test
+                n_kept += 1
+                continue
+            give_up = INFINITY
+            if self.max_features >= self.price.shape[0]:
+                if self.is_too_dear(self.price[test], block.whole, &best):
+                    n_kept += self.keep_rest(tests, i, item.n_tests, n_kept)
+                    break
+            if 0 < best.score.ratio < INFINITY:
+                give_up = block.whole - (
+                    self.price[test] / best.score.ratio * SLACK
+                )
+            found = find_block_cut(
+                &block, &self.planes[test], give_up, self.is_fast
+            )
+            if not found.can_split:
+                continue
+            self.arena[tests + n_kept] = test
+            n_kept += 1
+            n_tried += 1
+            self.offer(
+                &best, test, 0, block.whole, found.value, False, found.left
+            )
+        if best.score.ratio == INFINITY:
+            return 0
+        left_weight = <float64_t> count_places(best.left)
+        self.tree.test[node] = <int32_t> best.test
+        self.tree.cut[node] = largest_code(&self.planes[best.test], best.left)
+        self.tree.add_branch(0)
+        self.tree.add_branch(1)
+        best.has_missing = (
+            largest_code(&self.planes[best.test], item.set)
+            == self.n_levels[best.test]
+        )
+        self.tree.default_branch[node] = (
+            1 if best.has_missing or left_weight < weight - left_weight else 0
+        )
+        left.set = best.left
+        right.set.places[0] = item.set.places[0] & ~best.left.places[0]
+        right.set.places[1] = item.set.places[1] & ~best.left.places[1]
+        left.tests = right.tests = tests
+        left.n_tests = right.n_tests = n_kept
+        left.parent = right.parent = node
+        left.parent_branch, right.parent_branch = 0, 1
+        left.depth = right.depth = item.depth + 1
+        left.key = mix_with(item.key, 0)
+        right.key = mix_with(item.key, 1)
+        self.push_set(right)
+        self.push_set(left)
+        return 0
+
+
+def grow_bagged(
+    const uint8_t[:, ::1] codes not None,    # IN   (n_tests, n_rows) sorted by class
+    const int64_t[::1] class_rows not None,  # IN   (n_classes,)
+    const float64_t[::1] price not None,     # IN   (n_tests,)
+    const int32_t[::1] n_levels not None,    # IN   (n_tests,)
+    *,
+    const uint8_t[::1] counts=None,          # IN   (n_rows,) how often each row counts
+    float64_t alpha,
+    uint64_t key,
+    intp_t max_depth,
+    float64_t max_impurity,
+    float64_t min_weight,
+    intp_t max_features,
+    bint use_blocks=True,
+):
+    """Grow a tree on a sample of coded rows and return it as a TreeBuffer.
+
+    ``counts`` says how often each row is in the sample, once each by default. ``key``
+    draws the tests that are tried at a node where these are fewer than all.
+    ``use_blocks`` is a switch: it changes the time and never the tree. Takes as much
+    memory as the codes of the sample, and the tree.
+    """
+    cdef:
+        intp_t n_tests = codes.shape[0], n_rows = codes.shape[1]
+        intp_t n_classes = class_rows.shape[0]
+        intp_t n = 0, i, k, test, row, end
+        int32_t* kept
+        const uint8_t* source
+        uint8_t* target
+        BaggedGrower grower = BaggedGrower()
+        Pending root
+        int32_t[::1] order = np.argsort(price, kind="stable").astype(np.int32)
+    grower.tree = TreeBuffer()
+    grower.price = price
+    grower.n_levels = n_levels
+    grower.alpha = alpha
+    grower.max_impurity = max_impurity
+    grower.min_weight = min_weight
+    grower.max_depth = max_depth
+    grower.max_features = max_features
+    grower.use_blocks = use_blocks
+    grower.is_fast = has_fast_bytes()
+    kept = <int32_t*> malloc((n_rows + 1) * sizeof(int32_t))
+    if kept == NULL:
+        raise MemoryError("no memory left for a sample of the rows")
+    try:
+        for i in range(n_rows):
+            kept[n] = <int32_t> i
+            n += counts is None or counts[i] > 0
+        grower.stride = (n + 15) // 16 * 16 + 64
+        grower.codes = <uint8_t*> malloc(n_tests * grower.stride + 64)
+        grower.weights = <uint8_t*> calloc(grower.stride, 1)
+        grower.spare = <uint8_t*> malloc(n + 64)
+        grower.marks = <uint8_t*> malloc(n // 8 + 64)
+        grower.last_cut = <int32_t*> malloc((n_tests + 1) * sizeof(int32_t))
+        k = max(n_classes, <intp_t> BLOCK_PLACES) + 1
+        grower.totals = <float64_t*> malloc(k * sizeof(float64_t))
+        grower.left = <float64_t*> malloc(k * sizeof(float64_t))
+        grower.right = <float64_t*> malloc(k * sizeof(float64_t))
+        grower.drawn = <uint64_t*> malloc((n_tests + 1) * sizeof(uint64_t))
+        grower.planes = <CodePlanes*> malloc((n_tests + 1) * sizeof(CodePlanes))
+        grower.of_class = <Bits*> malloc(k * sizeof(Bits))
+        grower.of_set = <Bits*> malloc(k * sizeof(Bits))
+        grower.counts = <int32_t*> malloc(k * sizeof(int32_t))
+        if (
+            grower.codes == NULL or grower.weights == NULL or grower.spare == NULL
+            or grower.marks == NULL or grower.last_cut == NULL
+            or grower.totals == NULL or grower.left == NULL or grower.right == NULL
+            or grower.drawn == NULL or grower.planes == NULL
+            or grower.of_class == NULL or grower.of_set == NULL
+            or grower.counts == NULL
+        ):
+            raise MemoryError("no memory left for a sample of the rows")
+        with nogil:
+            for test in range(n_tests):
+                source = &codes[test, 0]
+                target = grower.codes + test * grower.stride
+                for i in range(n):
+                    target[i] = source[kept[i]]
+                grower.last_cut[test] = -1
+            for i in range(n):
+                grower.weights[i] = 1 if counts is None else counts[kept[i]]
+        # The rows that were kept are sorted by class, as all rows are.
+        grower.reserve_arena(n_tests + 2 * n_classes)
+        for test in range(n_tests):
+            grower.arena[test] = order[test]
+        row, i = 0, 0
+        present, sizes = [], []
+        for k in range(n_classes):
+            end = row + class_rows[k]
+            first = i
+            while i < n and kept[i] < end:
+                i += 1
+            if i > first:
+                present.append(k)
+                sizes.append(i - first)
+            row = end
+        for k in range(len(present)):
+            grower.arena[n_tests + k] = present[k]
+            grower.arena[n_tests + len(present) + k] = sizes[k]
+    finally:
+        free(kept)
+    root.start = 0
+    root.n_rows = n
+    root.n_classes = len(present)
+    root.classes = n_tests
+    root.tests = 0
+    root.n_tests = n_tests
+    root.parent = root.parent_branch = -1
+    root.depth = 0
+    root.key = key
+    grower.push(root)
+    with nogil:
+        grower.grow()
+    return grower.tree
