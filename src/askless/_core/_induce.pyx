@@ -30,7 +30,7 @@ from askless._core._prices import price_nodes
 cdef enum:
     MAX_DEPTH = 5000
     # Rows times candidates below which a second thread is not worth waking.
-    PARALLEL_WORK = 256
+    PARALLEL_WORK = 1024
 
 # Totals closer than this, relatively, tie: the first test of them is taken.
 cdef float64_t TIE = 1e-9

@@ -1,0 +1,142 @@
+"""Time ACT against its plain twin, with one thread and two, and as it grows."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from timing import row, time_both
+
+from askless import ACTClassifier, Costs
+from askless._core._induce import VALUES, Inducer
+from askless._core._rules import RULES
+from askless._core._workspace import Workspace
+from askless.problem import PriceList
+from askless.testing import PlainGrower
+
+FIGURE = Path(__file__).parent.parent / "docs" / "images" / "act_speed.png"
+
+
+def random_rows(n_rows: int, n_tests: int) -> tuple[Any, Any, Any, Any]:
+    """Return coded rows, half of the tests numbers; and the classes."""
+    rng = np.random.default_rng(0)
+    n_levels = np.array([4 if t % 2 else 40 for t in range(n_tests)], dtype=np.int32)
+    is_ordered = (n_levels > 4).astype(np.uint8)
+    codes = np.array([rng.integers(0, n, n_rows) for n in n_levels], dtype=np.uint8)
+    signal = codes[0] / 40 + codes[1] / 4 + rng.normal(0, 0.4, n_rows)
+    classes = (signal > np.median(signal)).astype(np.int32)
+    return codes, n_levels, is_ordered, classes
+
+
+def compare_with_twin(quick: bool) -> dict[str, object]:
+    """Grow the same tree both ways."""
+    codes, n_levels, is_ordered, classes = random_rows(60 if quick else 150, 6)
+    n, prices = len(classes), PriceList.plain(np.arange(1.0, 7.0))
+    mistakes = np.array([[0.0, 50.0], [50.0, 0.0]])
+    plain = PlainGrower(
+        codes.tolist(), n_levels.tolist(), is_ordered.tolist(), classes.tolist(),
+        [1.0] * n, mistakes.tolist(), prices, rule="eg2", n_samples=5,
+    )  # fmt: skip
+
+    def grow() -> None:
+        workspace = Workspace(
+            codes, n_levels, is_ordered, np.arange(n + 1, dtype=np.int64), classes,
+            np.ones(n), mistakes, prices.engine,
+        )  # fmt: skip
+        Inducer(
+            workspace, rule=RULES["eg2"], value=VALUES["cost"], n_samples=5,
+            stop=np.zeros(1, np.int32),
+        ).grow()  # fmt: skip
+
+    start = time.perf_counter()
+    plain.grow()
+    theirs = time.perf_counter() - start
+    ours, _ = time_both(grow, lambda: None, 5)
+    return row("ACT, 5 samples, against its plain twin", ours, theirs, 300)
+
+
+def make_frame(n_rows: int, n_tests: int) -> tuple[Any, Any]:
+    """Return numbers with a class that two of them tell in part."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(n_rows, n_tests)).round(1)
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(0, 0.5, n_rows) > 0).astype(int)
+    return X, y
+
+
+def fit_seconds(n_rows: int, n_tests: int, samples: int, n_jobs: int = 1) -> float:
+    """Return the least seconds of two fits."""
+    X, y = make_frame(n_rows, n_tests)
+    model = ACTClassifier(
+        Costs([1.0] * n_tests), 50, samples=samples, random_state=0, n_jobs=n_jobs
+    )
+    best = np.inf
+    for _ in range(2):
+        start = time.perf_counter()
+        model.fit(X, y)
+        best = min(best, time.perf_counter() - start)
+    return float(best)
+
+
+def compare_threads(quick: bool) -> dict[str, object]:
+    """Grow a long tree with one thread and with two."""
+    X, y = make_frame(400 if quick else 2000, 10)
+
+    def fit(n_jobs: int) -> None:
+        ACTClassifier([1.0] * 10, 50, samples=5, random_state=0, n_jobs=n_jobs).fit(
+            X, y
+        )
+
+    two, one = time_both(lambda: fit(2), lambda: fit(1), 1 if quick else 2)
+    return row("ACT, two threads against one", two, one, 1.6)
+
+
+def growth(quick: bool) -> dict[str, list[tuple[int, float]]]:
+    """Return seconds against samples, rows and tests."""
+    n = 300 if quick else 600
+    return {
+        "samples": [(r, fit_seconds(n, 8, r)) for r in (2, 4, 8, 16, 32)],
+        "rows": [(m, fit_seconds(m, 8, 5)) for m in (n // 2, n, 2 * n, 4 * n)],
+        "tests": [(t, fit_seconds(n, t, 5)) for t in (4, 8, 16, 32)],
+    }
+
+
+def draw_growth(curves: dict[str, list[tuple[int, float]]], path: Path) -> None:
+    """Draw seconds against samples, rows and tests; a dashed line is linear."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
+    for axis, (name, points) in zip(axes, curves.items(), strict=True):
+        x, seconds = np.array(points).T
+        axis.loglog(x, seconds, marker="o", color="#e6550d")
+        axis.loglog(x, seconds[0] * x / x[0], "--", color="#888888", linewidth=1)
+        axis.set_xlabel(name)
+        axis.set_ylabel("seconds")
+        axis.grid(alpha=0.25)
+        axis.spines[["top", "right"]].set_visible(False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+
+
+def measure_speed(quick: bool) -> list[dict[str, object]]:
+    """Return rows of ratios, and of how time grows."""
+    rows = []
+    for one in (compare_with_twin(quick), compare_threads(quick)):
+        found = f"{one['ratio']:.3g} times, {one['askless']:.3g} s ({one['asked']})"
+        rows.append({"what": one["what"], "found": found, "met": one["met"]})
+    curves = growth(quick)
+    if not quick:
+        draw_growth(curves, FIGURE)
+    for name, points in curves.items():
+        x, seconds = np.array(points).T
+        slope = np.polyfit(np.log(x), np.log(seconds), 1)[0]
+        found = " ".join(f"{a:g}: {s:.3g} s" for a, s in points)
+        found += f"; grows as {name}^{slope:.2f}"
+        met = "yes" if name != "samples" or slope < 1.25 else "no"
+        rows.append({"what": f"ACT, time against {name}", "found": found, "met": met})
+    return rows

@@ -1,0 +1,151 @@
+"""The paper on ACT over again: eight learners, drawn costs, five costs of mistakes.
+
+Results are kept line by line in a file (see ``--results``), so a run can be stopped and
+goes on where it was. By default a small share of the protocol is run; ``python
+benchmarks/bench_act.py --full`` runs it all. The paper's findings are checked one by
+one, and its figures drawn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from act_protocol import (
+    EXPERT,
+    LEARNERS,
+    MISTAKES,
+    RATIOS,
+    SETS,
+    Plan,
+    Results,
+    results_folder,
+    run_plan,
+)
+from act_report import (
+    check_findings,
+    draw_figures,
+    summarise,
+    summarise_expert,
+    summarise_uneven,
+)
+from act_speed import measure_speed
+
+HERE = Path(__file__).parent
+# Sets above this size are represented by so many of their rows.
+MAX_ROWS = 1000
+ANYTIME = ("breast_cancer_ljubljana", "monk1", "multi_xor", "xor_5")
+SAMPLES = (1, 2, 4, 8, 16, 32)
+WITHOUT_ICET = tuple(name for name in LEARNERS if name != "icet")
+
+
+def full_plans() -> list[tuple[str, Plan]]:
+    """Return the whole protocol, so that a part of it is a fair sample of all."""
+    folds, cap, some = 10, MAX_ROWS, ("c45", "eg2", "dtmc", "act")
+
+    def main(n_draws: int) -> tuple[str, Plan]:
+        return "main", Plan(SETS, n_draws, MISTAKES, folds, WITHOUT_ICET, cap)
+
+    def icet(n_draws: int, *only: int) -> list[tuple[str, Plan]]:
+        """Return the slowest learner, a few folds at a time."""
+        learner = ("icet",)
+        expert = Plan(
+            EXPERT, 1, MISTAKES, folds, learner, cap, expert=True, only_folds=only
+        )
+        plan = Plan(SETS, n_draws, MISTAKES, folds, learner, cap, only_folds=only)
+        return [("expert", expert), ("main", plan)]
+
+    return [
+        main(1),
+        ("expert", Plan(EXPERT, 1, MISTAKES, folds, WITHOUT_ICET, cap, expert=True)),
+        *icet(1, 0, 1, 2),
+        *(
+            (f"anytime {r}", Plan(ANYTIME, 4, (5000,), folds, ("act",), cap, samples=r))
+            for r in SAMPLES
+        ),
+        main(4),
+        *icet(1, 3, 4),
+        ("uneven mistakes", Plan(SETS, 1, (500, 5000), 3, some, cap, ratios=RATIOS)),
+        (
+            "random costs",
+            Plan(SETS, 1, MISTAKES, folds, some, cap, gain_correlation=0.0),
+        ),
+        *icet(1, 5, 6, 7),
+        *icet(1, 8, 9),
+        *icet(4),
+    ]
+
+
+def quick_plans(quick: bool) -> list[tuple[str, Plan]]:
+    """Return a share of it that takes a minute or two."""
+    sets = ("hepatitis", "iris", "monk1", "multi_xor", "tae", "xor_5")
+    n_folds = 3 if quick else 5
+    mistakes = (100, 1000, 10_000)
+    return [
+        ("main", Plan(sets, 1, mistakes, n_folds, LEARNERS, MAX_ROWS, trials=100)),
+        *(
+            (
+                f"anytime {r}",
+                Plan(ANYTIME[2:], 1, (5000,), n_folds, ("act",), samples=r),
+            )
+            for r in SAMPLES[:4]
+        ),
+    ]
+
+
+def run_all(
+    plans: list[tuple[str, Plan]], results: Results, minutes: float
+) -> pd.DataFrame:
+    """Run the plans until the time is over, and return the main part."""
+    until = time.time() + 60 * minutes
+    for part, plan in plans:
+        start = time.time()
+        done = run_plan(plan, part, results, until=until)
+        print(
+            f"{part}: {len(results.lines)} fits, {time.time() - start:.0f} s"
+            + ("" if done else ", out of time"),
+            flush=True,
+        )
+    return results.frame("main")
+
+
+def run(quick: bool) -> list[dict[str, object]]:
+    """Return a row for each learner, from a small share of the protocol."""
+    path = results_folder() / f"act_{'quick' if quick else 'share'}.jsonl"
+    results = Results(path)
+    main = run_all(quick_plans(quick), results, minutes=np.inf)
+    print(summarise(main).to_string(), "\n")
+    rows = check_findings(results)
+    return [*rows, *measure_speed(quick)]
+
+
+def main() -> int:
+    """Run the protocol from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--full", action="store_true", help="the whole protocol")
+    parser.add_argument("--report", action="store_true", help="run nothing, show it")
+    parser.add_argument("--minutes", type=float, default=np.inf, help="stop after")
+    parser.add_argument("--results", type=Path, help="file of results")
+    parser.add_argument("--figures", type=Path, help="folder to draw figures in")
+    arguments = parser.parse_args()
+    path = arguments.results or results_folder() / "act_full.jsonl"
+    results = Results(path)
+    plans = full_plans() if arguments.full else quick_plans(quick=False)
+    main_part = run_all([] if arguments.report else plans, results, arguments.minutes)
+    print(summarise(main_part).to_string(), "\n")
+    print(summarise_expert(results), "\n")
+    print(summarise_uneven(results), "\n")
+    for row in check_findings(results):
+        print(f"{row['met']:4} {row['what']}: {row['found']}")
+    if arguments.figures:
+        draw_figures(results, arguments.figures)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(HERE))
+    raise SystemExit(main())
