@@ -4,7 +4,9 @@ This package knows examples, tables' codes and policies. It does not know how a 
 is evaluated, shown or run.
 """
 
+from askless.learn._anytime import Stage
 from askless.learn._budget_forest import BudgetForestClassifier, ForestPoint
+from askless.learn._cost_tree import CostTreeClassifier
 from askless.learn._greedy_family import (
     C45Classifier,
     CSID3Classifier,
@@ -16,12 +18,20 @@ from askless.learn._greedy_tree import GreedyTreeClassifier
 from askless.learn._icet import ICETClassifier
 from askless.learn._look_ahead import ACTClassifier, LSID3Classifier
 from askless.learn._registry import LEARNERS, Learner
+from askless.learn._scoring import (
+    make_cost_scorer,
+    neg_normalised_cost,
+    neg_test_cost,
+    neg_total_cost,
+)
+from askless.learn._worth import Worth, group_worth
 
 __all__ = [
     "ACTClassifier",
     "BudgetForestClassifier",
     "C45Classifier",
     "CSID3Classifier",
+    "CostTreeClassifier",
     "DTMCClassifier",
     "EG2Classifier",
     "ForestPoint",
@@ -31,4 +41,11 @@ __all__ = [
     "LEARNERS",
     "LSID3Classifier",
     "Learner",
+    "Stage",
+    "Worth",
+    "group_worth",
+    "make_cost_scorer",
+    "neg_normalised_cost",
+    "neg_test_cost",
+    "neg_total_cost",
 ]

@@ -24,6 +24,7 @@ from sklearn.utils.validation import (
 
 from askless.exceptions import InvalidOptionError
 from askless.learn._examples import CodedExamples, code_examples
+from askless.learn._scoring import mistake_costs
 from askless.policy import Policy
 from askless.problem import Costs, as_columns
 from askless.problem._frames import Column, is_frame
@@ -105,6 +106,27 @@ class PolicyClassifier(ClassifierMixin, BaseEstimator):
     def cost(self, X: Any) -> NDArray[np.float64]:
         """Return what each row pays for the tests that it is asked."""
         return self._policy.cost(self._rows(X), n_jobs=_count_jobs(self.n_jobs))
+
+    def total_cost(self, X: Any, y: Any) -> NDArray[np.float64]:
+        """Return what each row pays for its tests, and for the decision if it is wrong.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n_rows, n_tests)
+            Raw values.
+        y : array-like of shape (n_rows,)
+            The true class of each row.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            ``total_cost(X, y).mean()`` is the mean cost of a row.
+        """
+        paid = self.cost(X)
+        classes = tuple(self.classes_.tolist())
+        true = column_or_1d(y)
+        mistakes = self._policy.mistakes
+        return paid + mistake_costs(true, self.predict(X), classes, mistakes)
 
     @property
     def _policy(self) -> Policy:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from askless.learn._base import PolicyClassifier
+from askless.learn._cost_tree import CostTreeClassifier
 from askless.learn._greedy_family import (
     C45Classifier,
     CSID3Classifier,
@@ -42,6 +43,13 @@ class Learner:
 
 
 _LEARNERS = [
+    Learner(
+        "cost-tree",
+        CostTreeClassifier,
+        "Least total cost, tests and mistakes together: prices each split by growing "
+        "subtrees below it, on classes that a forest has smoothed. Recommended.",
+        is_anytime=True,
+    ),
     Learner(
         "greedy",
         GreedyTreeClassifier,

@@ -6,6 +6,7 @@ calls nothing compiled. Tests compare costs with these.
 
 from askless.testing._checks import check_policy
 from askless.testing._reference_codes import encode_category, encode_number
+from askless.testing._reference_cost_tree import PlainCostTree, PlainForest
 from askless.testing._reference_costs import path_cost, sequence_cost
 from askless.testing._reference_dectree import PlainDecTree
 from askless.testing._reference_noisy import (
@@ -39,8 +40,10 @@ from askless.testing._reference_trees import (
 )
 
 __all__ = [
+    "PlainCostTree",
     "PlainDecTree",
     "PlainEvaluation",
+    "PlainForest",
     "PlainGrower",
     "PlainNoisy",
     "PlainRun",

@@ -1,0 +1,177 @@
+"""One run of the cost tree: from the first greedy tree to the best one found.
+
+It can be stopped at any moment; the flag is looked at between trees of the forest,
+between splits and inside the compiled look-ahead. This module must not know estimators.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askless._core._rollout import Rollouts
+from askless.learn._anytime import Listener, Stage, StopFlag
+from askless.learn._cost_tree_grower import DTMC, EG2, ROLLOUT, TWO_STEP, Grower, Node
+from askless.learn._look_ahead import act_settings
+from askless.learn._mistakes import average_mistake
+from askless.learn._soft_rows import MergedRows, SoftRows, estimate_shares, soften
+from askless.problem import PriceList
+
+__all__ = ["CostTreeSearch", "typical_mistake"]
+
+# Of the forest; nothing else was better on several sets at once.
+MIN_LEAF = 3.0
+TRIED = 0.5
+
+
+class CostTreeSearch:
+    """Trees that look further and further ahead, and the best of them.
+
+    Parameters
+    ----------
+    rows : MergedRows
+        The examples.
+    prices : PriceList
+        What tests charge.
+    mistakes : ndarray of shape (n_classes, n_classes)
+        ``mistakes[true][decision]``.
+    samples : list of int
+        How many samples to try, one after another.
+    smoothing, n_trees, leaf_cost, n_cuts
+        As the estimator has them.
+    seed : int
+        Source of the random numbers.
+    n_jobs : int
+        Threads.
+    flag : StopFlag
+        When to end.
+    listener : callable or None
+        Told about every stage.
+    """
+
+    def __init__(
+        self,
+        rows: MergedRows,
+        prices: PriceList,
+        mistakes: NDArray[np.float64],
+        *,
+        samples: list[int],
+        smoothing: float,
+        n_trees: int,
+        leaf_cost: float,
+        n_cuts: int,
+        seed: int,
+        n_jobs: int,
+        flag: StopFlag,
+        listener: Listener | None,
+    ) -> None:
+        self.rows = rows
+        self.prices = prices
+        self.mistakes = mistakes
+        self.samples = samples
+        self.smoothing = smoothing
+        self.n_trees = n_trees
+        self.leaf_cost = leaf_cost
+        self.n_cuts = n_cuts
+        self.seed = seed
+        self.n_jobs = n_jobs
+        self.flag = flag
+        self.listener = listener
+        self.start = time.monotonic()
+        self.stages: list[Stage] = []
+        self.greedy_seconds = 0.0
+        self.total = float(rows.weights.sum())
+        self.best: Node
+
+    def run(self) -> None:
+        """Grow trees until all are done or the flag is up; keep the best."""
+        grower = self._prepare()
+        self._keep("DTMC", grower.grow(DTMC))
+        self._keep("EG2", grower.grow(EG2))
+        self.greedy_seconds = time.monotonic() - self.start
+        if not self.flag:
+            self._keep("two steps", grower.grow(TWO_STEP))
+        for n in self.samples:
+            if self.flag:
+                break
+            name = f"{n} sample{'s' if n > 1 else ''}"
+            self._keep(name, grower.grow(ROLLOUT, n - 1))
+
+    def _prepare(self) -> Grower:
+        """Smooth the classes, and set up the kernel."""
+        shares = None
+        if self.n_trees and self.smoothing > 0:
+            shares = estimate_shares(
+                self.rows,
+                n_trees=self.n_trees,
+                min_leaf=MIN_LEAF,
+                tried=TRIED,
+                seed=self.seed,
+                n_jobs=self.n_jobs,
+                is_over=lambda: bool(self.flag),
+            )
+        soft = soften(self.rows, shares, self.smoothing)
+        return Grower(
+            soft,
+            self.prices,
+            self._rollouts(soft),
+            self.rows.n_levels,
+            seed=self.seed,
+            n_cuts=self.n_cuts,
+            stop=self.flag.array,
+        )
+
+    def _rollouts(self, soft: SoftRows) -> Rollouts:
+        totals = np.bincount(
+            soft.entry_class, weights=soft.entry_weight, minlength=len(self.mistakes)
+        ).astype(np.float64)
+        # EG2 shuns dear tests as ACT lets it.
+        exponent, _ = act_settings(
+            average_mistake(self.mistakes), self.prices.cost_of_all()
+        )
+        return Rollouts(
+            soft.codes,
+            self.rows.n_levels,
+            self.rows.is_ordered,
+            soft.entry_start,
+            soft.entry_class,
+            soft.entry_weight,
+            self.mistakes,
+            self.leaf_cost * typical_mistake(self.mistakes, totals),
+            exponent,
+            self.prices.engine,
+            self.n_jobs,
+        )
+
+    def _keep(self, name: str, tree: Node) -> None:
+        """Keep the cheaper tree, the older one on a tie."""
+        if not self.stages or tree.cost < self.best.cost * (1.0 - 1e-9):
+            self.best = tree
+        seconds = time.monotonic() - self.start
+        done = (len(self.stages) + 1) / (3 + len(self.samples))
+        cost, best = tree.cost / self.total, self.best.cost / self.total
+        self.stages.append(Stage(name, seconds, cost, best, done))
+        if self.listener is not None:
+            self.listener(self.stages[-1])
+
+
+def typical_mistake(
+    mistakes: NDArray[np.float64], class_totals: NDArray[np.float64]
+) -> float:
+    """Return what a mistake on a row costs, on average over rows and wrong decisions.
+
+    Classes count by their weight: where rare classes are the dear ones, a plain mean
+    would be far above what most mistakes cost.
+
+    Examples
+    --------
+    >>> typical_mistake(np.array([[0.0, 1.0], [9.0, 0.0]]), np.array([3.0, 1.0]))
+    3.0
+    """
+    n = len(mistakes)
+    if n < 2:
+        return 0.0
+    by_class = mistakes.sum(axis=1) / (n - 1)
+    return float(class_totals @ by_class / class_totals.sum())
