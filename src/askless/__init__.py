@@ -21,7 +21,7 @@ from typing import Any as _Any
 
 if _TYPE_CHECKING:
     from askless import datasets
-    from askless.evaluate import Evaluation, evaluate
+    from askless.evaluate import Comparison, Evaluation, compare, diagnose, evaluate
     from askless.export import show
     from askless.learn import (
         ACTClassifier,
@@ -63,6 +63,7 @@ __all__ = [
     "C45Classifier",
     "CSID3Classifier",
     "CaseResult",
+    "Comparison",
     "CostTreeClassifier",
     "Costs",
     "DTMCClassifier",
@@ -82,7 +83,9 @@ __all__ = [
     "Table",
     "Test",
     "Tree",
+    "compare",
     "datasets",
+    "diagnose",
     "evaluate",
     "group_worth",
     "load",

@@ -9,7 +9,16 @@ import pytest
 from askless.cli import main
 from askless.exceptions import AsklessWarning, InvalidTableError
 
-COMMANDS = ["demo", "solve", "evaluate", "show", "ask", "methods", "datasets"]
+COMMANDS = [
+    "demo",
+    "solve",
+    "evaluate",
+    "compare",
+    "show",
+    "ask",
+    "methods",
+    "datasets",
+]
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ COMMANDS = {
     "demo": "Take the tour: solve, ask, learn.",
     "solve": "Find a cheap policy for a known table.",
     "evaluate": "Price a policy on rows of data.",
+    "compare": "Compare two policies on the same rows.",
     "show": "Show a policy as a picture, as code or as data.",
     "ask": "Ask test by test until the case is decided.",
     "methods": "List the methods of solve.",

@@ -7,6 +7,7 @@ enough to run it. This package does not know how a policy was found.
 from askless.policy._ahead import Branch
 from askless.policy._base import Policy
 from askless.policy._decide import decide_classes
+from askless.policy._degenerate import explain_degenerate
 from askless.policy._file import load, policy_schema
 from askless.policy._forest import Forest
 from askless.policy._purchase import SKIP, CaseResult, FetchFailure
@@ -27,6 +28,7 @@ __all__ = [
     "Session",
     "Tree",
     "decide_classes",
+    "explain_degenerate",
     "load",
     "policy_schema",
 ]

@@ -1,0 +1,181 @@
+"""Compare two policies on the same rows: where they differ, and what that costs.
+
+It must not know how either of them was found.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askless.evaluate._drift import count_visits
+from askless.evaluate._evaluate import evaluate
+from askless.evaluate._evaluation import Evaluation
+from askless.policy import Policy, Tree
+from askless.problem import Outcome
+
+__all__ = ["Comparison", "compare"]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Two policies on the same rows.
+
+    Attributes
+    ----------
+    first, second : Evaluation
+        What each of them costs, and how often it is wrong if the classes are known.
+    agreement : float
+        Share of the weight of rows that both decide alike.
+    changes : dict
+        Share of the weight by (first decision, second decision), where they differ;
+        the largest first.
+    differs : ndarray of bool of shape (n_rows,)
+        The rows that are decided differently.
+    cheaper, dearer : float
+        Share of the weight that pays less, and more, under the second policy.
+    bought : dict
+        For each test, the share of rows that buy it under the first and under the
+        second policy; NaN where a policy is no tree.
+
+    Examples
+    --------
+    >>> import askless
+    >>> table = askless.Table([[0], [1]], ["even", "odd"])
+    >>> policy = askless.solve(table).policy
+    >>> askless.compare(policy, policy, table.rows()).agreement
+    1.0
+    """
+
+    first: Evaluation
+    second: Evaluation
+    agreement: float
+    changes: dict[tuple[Outcome, Outcome], float]
+    differs: NDArray[np.bool_]
+    cheaper: float
+    dearer: float
+    bought: dict[str, tuple[float, float]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain data, for JSON."""
+        return {
+            "first": self.first.to_dict(),
+            "second": self.second.to_dict(),
+            "agreement": self.agreement,
+            "changes": [
+                {"first": a, "second": b, "share": share}
+                for (a, b), share in self.changes.items()
+            ],
+            "cheaper": self.cheaper,
+            "dearer": self.dearer,
+            "bought": {
+                name: [None if s != s else s for s in shares]
+                for name, shares in self.bought.items()
+            },
+        }
+
+    def __str__(self) -> str:
+        a, b = self.first, self.second
+        lines = [
+            f"{a.n_cases:,} rows, {100 * self.agreement:.3g} % decided alike.",
+            f"  expected cost  {a.expected_cost:.4g} -> {b.expected_cost:.4g}  "
+            f"(cheaper for {100 * self.cheaper:.3g} %, dearer for "
+            f"{100 * self.dearer:.3g} %)",
+            f"  worst cost     {a.worst_cost:.4g} -> {b.worst_cost:.4g}",
+        ]
+        if not np.isnan(a.error):
+            lines.append(
+                f"  error          {100 * a.error:.3g} % -> {100 * b.error:.3g} %"
+            )
+        for (old, new), share in list(self.changes.items())[:5]:
+            lines.append(f"  {100 * share:.3g} %: {old!r} -> {new!r}")
+        moved = sorted(self.bought.items(), key=lambda item: -_change(item[1]))
+        for name, (old_share, new_share) in moved[:5]:
+            if _change((old_share, new_share)) > 0:
+                lines.append(
+                    f"  {name!r} bought by {100 * old_share:.3g} % -> "
+                    f"{100 * new_share:.3g} %"
+                )
+        return "\n".join(lines)
+
+
+def _change(shares: tuple[float, float]) -> float:
+    difference = abs(shares[0] - shares[1])
+    return 0.0 if difference != difference else difference
+
+
+def compare(
+    first: Policy, second: Policy, X: Any, y: Any = None, *, sample_weight: Any = None
+) -> Comparison:
+    """Compare two policies on the same rows.
+
+    Parameters
+    ----------
+    first, second : Policy
+        The policies; say, the one in use and the one to take its place.
+    X : frame, mapping of columns, or array-like of shape (n_rows, n_tests)
+        Rows of raw values, with the columns that either policy asks for.
+    y : array-like of shape (n_rows,), optional
+        The true class of each row.
+    sample_weight : array-like of shape (n_rows,), optional
+        The weight of each row.
+
+    Examples
+    --------
+    >>> import askless
+    >>> table = askless.Table([[0, 0], [0, 1], [1, 1]], ["a", "b", "c"], costs=[1, 3])
+    >>> careful = askless.solve(table).policy
+    >>> hasty = askless.solve(table, budget=1).policy
+    >>> print(askless.compare(careful, hasty, table.rows(), table.case_classes))
+    3 rows, 66.7 % decided alike.
+      expected cost  3 -> 1  (cheaper for 66.7 %, dearer for 0 %)
+      worst cost     4 -> 1
+      error          0 % -> 33.3 %
+      33.3 %: 'b' -> 'a'
+      't1' bought by 66.7 % -> 0 %
+    """
+    a = evaluate(first, X, y, sample_weight=sample_weight)
+    b = evaluate(second, X, y, sample_weight=sample_weight)
+    old, new = first.predict(X).tolist(), second.predict(X).tolist()
+    n = a.n_cases
+    given = np.ones(n) if sample_weight is None else np.asarray(sample_weight, float)
+    weights = given / given.sum()
+    # Text may spell a number, as in a file.
+    differs = np.array([str(i) != str(j) for i, j in zip(old, new, strict=True)])
+    changes: Counter[tuple[Outcome, Outcome]] = Counter()
+    for row in np.flatnonzero(differs):
+        changes[old[row], new[row]] += weights[row]
+    more, less = b.case_cost > a.case_cost, b.case_cost < a.case_cost
+    names = dict.fromkeys([*first.test_names, *second.test_names])
+    bought_a, bought_b = (_share_bought(p, X, weights) for p in (first, second))
+    return Comparison(
+        first=a,
+        second=b,
+        agreement=float(weights[~differs].sum()),
+        changes=dict(changes.most_common()),
+        differs=differs,
+        cheaper=float(weights[less].sum()),
+        dearer=float(weights[more].sum()),
+        bought={name: (bought_a(name), bought_b(name)) for name in names},
+    )
+
+
+def _share_bought(policy: Policy, X: Any, weights: NDArray[np.float64]) -> Any:
+    """Return a function that says how many rows buy a test."""
+    if not isinstance(policy, Tree):
+        return lambda name: float("nan")
+    visits = count_visits(policy, X, weights)
+    shares = dict.fromkeys(policy.test_names, 0.0)
+    parent = policy.parent
+    for node in np.flatnonzero(policy.test >= 0):
+        # A test that was asked higher up is not bought again.
+        above = int(parent[node])
+        while above >= 0 and policy.test[above] != policy.test[node]:
+            above = int(parent[above])
+        if above < 0:
+            shares[policy.tests[policy.test[node]].name] += float(visits[node])
+    return lambda name: shares.get(name, 0.0)
