@@ -69,7 +69,7 @@ build: $(VENV)/.stamp-editable  ## Compile what changed
 venv: $(patsubst %,$(VENV)/.stamp-%,build package plot parquet test check bench docs)  ## Fill the environment with everything but Askless
 
 clean:  ## Remove every environment, build and cache
-	rm -rf .venv .venv-debug build dist docs/_build docs/generated
+	rm -rf .venv .venv-debug build dist docs/_build docs/generated docs/auto_examples
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks examples docs -name __pycache__ -prune \
 		-exec rm -rf {} + 2>/dev/null || true

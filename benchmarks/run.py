@@ -2,7 +2,8 @@
 
 Each benchmark is a module ``bench_<name>.py`` with a function ``run(quick)`` that
 measures both sides in one process and returns rows; here they are printed and kept as
-JSON under ``benchmarks/results``. Machines are noisy: read the ratios.
+JSON under ``benchmarks/results``, from which the page in the documentation is written.
+Machines are noisy: read the ratios.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import json
 import sys
 import time
 from pathlib import Path
+
+from page import write_page
 
 HERE = Path(__file__).parent
 
@@ -40,7 +43,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help=f"any of {find_benchmarks()}")
     parser.add_argument("--quick", action="store_true", help="smaller data")
+    parser.add_argument("--page", action="store_true", help="only write the page")
     arguments = parser.parse_args()
+    if arguments.page:
+        print(f"Wrote {write_page()}")
+        return 0
     sys.path.insert(0, str(HERE))
     missed = 0
     for name in arguments.names or find_benchmarks():
@@ -55,6 +62,8 @@ def main() -> int:
             results = HERE / "results"
             results.mkdir(exist_ok=True)
             (results / f"{name}.json").write_text(json.dumps(rows, indent=1) + "\n")
+    if not arguments.quick:
+        write_page()
     return 1 if missed else 0
 
 

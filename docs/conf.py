@@ -2,6 +2,10 @@
 
 from importlib.metadata import version as version_of
 
+import matplotlib
+
+matplotlib.use("agg")
+
 project = "Askless"
 author = "The Askless developers"
 copyright = author
@@ -14,8 +18,9 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
+    "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 # Inherited methods refer to labels in scikit-learn's own documentation, and a paper in
 # a References section need not be pointed at from the text.
 suppress_warnings = ["ref.ref", "ref.footnote"]
@@ -28,6 +33,17 @@ autodoc_typehints = "none"  # numpydoc sections already give the types
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": "/plot_",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "min_reported_time": 60,
+    "write_computation_times": False,
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Askless"

@@ -1,12 +1,18 @@
-"""Draw the README's picture from real output: ``python docs/draw_readme.py``."""
+"""Draw the README's pictures from real output: ``python docs/draw_readme.py``."""
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 import askless
 
+HERE = Path(__file__).parent
 LINE = 19
 CHARACTER = 8.43
 
@@ -18,7 +24,8 @@ def draw_terminal(lines: list[str], title: str) -> str:
     rows = []
     for i, line in enumerate(lines):
         text, arrow, decision = line.partition("=> ")
-        spans = f"<tspan>{escape(text)}</tspan>"
+        typed = ' fill="#79c0ff" font-weight="bold"' if line[:2] in ("> ", "$ ") else ""
+        spans = f"<tspan{typed}>{escape(text)}</tspan>"
         if arrow:
             style = 'fill="#3fb950" font-weight="bold"'
             spans += f"<tspan {style}>=&gt; {escape(decision)}</tspan>"
@@ -39,8 +46,8 @@ def draw_terminal(lines: list[str], title: str) -> str:
     )
 
 
-def main() -> None:
-    """Solve the car, and write what the command line shows of it."""
+def draw_car() -> str:
+    """Solve the car, and draw what the command line shows of it."""
     table = askless.datasets.load_car()
     solution = askless.solve(table)
     lines = [
@@ -51,8 +58,49 @@ def main() -> None:
         f"expected {solution.expected_cost:.1f} minutes, at worst "
         f"{solution.worst_cost:g}; every check: {table.prices.cost_of_all():g} minutes",
     ]
-    picture = draw_terminal(lines, "The flowchart for a car that won't start")
-    Path(__file__).parent.joinpath("images", "car.svg").write_text(picture)
+    return draw_terminal(lines, "The flowchart for a car that won't start")
+
+
+def draw_interview() -> str:
+    """Solve the bike of the README, and draw an interview about it."""
+    readme = (HERE.parent / "README.md").read_text(encoding="utf-8")
+    files = dict(re.findall(r"<!-- file: (\S+) -->\n```text\n(.*?)```", readme, re.S))
+    answers = ["hard", "what if worn", "fine", "2"]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in files.items():
+            Path(folder, name).write_text(content, encoding="utf-8")
+        table = askless.read_table(
+            Path(folder, "bike.csv"),
+            "repair",
+            costs=askless.read_costs(Path(folder, "bike.costs.csv")),
+            prior="prior",
+        )
+        askless.solve(table).policy.save(Path(folder, "bike.json"))
+        lines = ["$ askless ask bike.json", *_interview(folder, answers)]
+    return draw_terminal(lines, "An interview about a bike")
+
+
+def _interview(folder: str, answers: list[str]) -> list[str]:
+    """Return what a terminal shows: what is typed, and what each answer adds."""
+    before, lines = "", []
+    for n in range(len(answers) + 1):
+        typed = "".join(f"{answer}\n" for answer in answers[:n])
+        shown = subprocess.run(
+            [sys.executable, "-m", "askless", "ask", "bike.json"],
+            input=typed, capture_output=True, text=True, check=False, cwd=folder,
+            env={**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "90"},
+        ).stdout  # fmt: skip
+        lines += [f"> {answers[n - 1]}"] if n else []
+        lines += shown[len(before) :].rstrip("\n").split("\n")
+        before = shown
+    return lines
+
+
+def main() -> None:
+    """Draw both pictures."""
+    images = HERE / "images"
+    (images / "car.svg").write_text(draw_car(), encoding="utf-8")
+    (images / "ask.svg").write_text(draw_interview(), encoding="utf-8")
 
 
 if __name__ == "__main__":
