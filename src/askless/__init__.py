@@ -25,6 +25,8 @@ if _TYPE_CHECKING:
     from askless.export import show
     from askless.learn import (
         ACTClassifier,
+        AdaptiveEnsemble,
+        BudgetBoostClassifier,
         BudgetForestClassifier,
         C45Classifier,
         CostTreeClassifier,
@@ -44,6 +46,7 @@ if _TYPE_CHECKING:
     from askless.policy import (
         SKIP,
         CaseResult,
+        Ensemble,
         Forest,
         Policy,
         RunReport,
@@ -59,6 +62,8 @@ if _TYPE_CHECKING:
 
 __all__ = [
     "ACTClassifier",
+    "AdaptiveEnsemble",
+    "BudgetBoostClassifier",
     "BudgetForestClassifier",
     "C45Classifier",
     "CSID3Classifier",
@@ -68,6 +73,7 @@ __all__ = [
     "Costs",
     "DTMCClassifier",
     "EG2Classifier",
+    "Ensemble",
     "Evaluation",
     "Forest",
     "GreedyTreeClassifier",

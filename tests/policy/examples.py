@@ -4,6 +4,7 @@ import numpy as np
 
 from askless.policy import Forest, Sequence
 from askless.problem import Costs, Table
+from tests.policy.random_ensembles import random_ensemble
 from tests.strategies import grow_at_random, solved
 
 __all__ = ["EXAMPLES", "make_example"]
@@ -95,6 +96,13 @@ def _forest(name, rule):
     return Forest.from_trees(trees, rule=rule)
 
 
+def _ensemble(link, **options):
+    """Return an ensemble of numbers and categories, thresholds and sets."""
+    seeds = range(100)
+    made = (random_ensemble(np.random.default_rng(s), link, **options) for s in seeds)
+    return next(e for e in made if (e.trees.flags == 3).any() and e.n_nodes > 30)
+
+
 EXAMPLES = {
     "numbers": _numbers,
     "groups": _groups,
@@ -103,6 +111,8 @@ EXAMPLES = {
     "long sequence": lambda: _sequence(False),
     "forest": lambda: _forest("numbers", "votes"),
     "forest of counts": lambda: _forest("groups", "counts"),
+    "ensemble": lambda: _ensemble("softmax", threshold=2.5),
+    "votes": lambda: _ensemble("votes", bounds="vote"),
 }
 
 

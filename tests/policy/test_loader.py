@@ -87,7 +87,7 @@ SCHEMA_LIES = {
         put("tests", 0, "url", ""),
         "unknown field `url`",
     ),
-    "no classes": (TREE, put("classes", []), r"Expected `array` of length >= 1"),
+    "no classes": (TREE, drop("classes"), "missing required field `classes`"),
     "class of no kind": (TREE, put("classes", 0, None), r"got `null` - at `\$.classes"),
     "nested class": (TREE, put("classes", 0, ["a"]), r"got `array` - at `\$.classes"),
     "empty name": (

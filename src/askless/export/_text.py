@@ -18,7 +18,7 @@ from askless.export._labels import (
     number_text,
     percent_text,
 )
-from askless.policy import Forest, Policy, Sequence, Tree
+from askless.policy import Ensemble, Forest, Policy, Sequence, Tree
 
 __all__ = ["to_text"]
 
@@ -77,6 +77,8 @@ def to_text(
     glyphs = ASCII if ascii else UNICODE
     if isinstance(policy, Tree):
         return "\n".join(_tree_lines(policy, max_depth, glyphs))
+    if isinstance(policy, Ensemble):
+        return "\n".join(_ensemble_lines(policy))
     if isinstance(policy, Forest):
         return "\n".join(_forest_lines(policy, max_depth, max_trees, glyphs))
     assert isinstance(policy, Sequence)
@@ -123,6 +125,33 @@ def _forest_lines(
         lines.append(f"... {forest.n_trees - n_shown} more trees")
     rule = "the most votes" if forest.rule == "votes" else "the largest sum of counts"
     return [*lines, f"Decide by {rule}; a test is paid for once."]
+
+
+def _ensemble_lines(ensemble: Ensemble) -> list[str]:
+    """Show what is bought and when it stops; nobody follows a sum of trees by eye."""
+    starts = ensemble.trees.users(len(ensemble.tests))[1]
+    n_users = starts[1:] - starts[:-1]
+    first = ensemble.next_test(ensemble.initial_state())
+    names = [escape_unprintable(test.name) for test in ensemble.tests]
+    width = max((len(names[test]) for test in ensemble.used_tests), default=0)
+    lines = [
+        f"{ensemble.trees.n_trees} trees of {ensemble.n_nodes} nodes, which ask "
+        f"{len(ensemble.used_tests)} of {len(names)} tests"
+    ]
+    for test in sorted(ensemble.used_tests, key=lambda test: -n_users[test]):
+        lines.append(
+            f"  {names[test]:{width}}  {ensemble.prices.full[test]:.6g}  in "
+            f"{n_users[test]} trees{', asked first' if test == first else ''}"
+        )
+    if ensemble.threshold is not None:
+        stop = f"the lead is {ensemble.threshold:.4g} deviations of what is open"
+    elif ensemble.is_complete:
+        stop = "every tree has ended"
+    elif ensemble.answers_number:
+        stop = f"the number is known to within {ensemble.tolerance:g}"
+    else:
+        stop = "no other decision is possible"
+    return [*lines, f"Buy what the open trees wait for most; stop when {stop}."]
 
 
 def _children(tree: Tree, node: int) -> list[tuple[int, bool]]:

@@ -4,7 +4,9 @@ This package knows examples, tables' codes and policies. It does not know how a 
 is evaluated, shown or run.
 """
 
+from askless.learn._adaptive import AdaptiveEnsemble
 from askless.learn._anytime import Stage
+from askless.learn._budget_boost import BudgetBoostClassifier
 from askless.learn._budget_forest import BudgetForestClassifier, ForestPoint
 from askless.learn._cost_tree import CostTreeClassifier
 from askless.learn._greedy_family import (
@@ -28,6 +30,8 @@ from askless.learn._worth import Worth, group_worth
 
 __all__ = [
     "ACTClassifier",
+    "AdaptiveEnsemble",
+    "BudgetBoostClassifier",
     "BudgetForestClassifier",
     "C45Classifier",
     "CSID3Classifier",

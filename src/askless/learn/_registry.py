@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from askless.learn._base import PolicyClassifier
+from askless.learn._budget_boost import BudgetBoostClassifier
 from askless.learn._cost_tree import CostTreeClassifier
 from askless.learn._greedy_family import (
     C45Classifier,
@@ -49,6 +50,11 @@ _LEARNERS = [
         "Least total cost, tests and mistakes together: prices each split by growing "
         "subtrees below it, on classes that a forest has smoothed. Recommended.",
         is_anytime=True,
+    ),
+    Learner(
+        "boost",
+        BudgetBoostClassifier,
+        "Boosted trees that keep an average budget and buy features one by one.",
     ),
     Learner(
         "greedy",

@@ -8,6 +8,8 @@ from askless.policy._ahead import Branch
 from askless.policy._base import Policy
 from askless.policy._decide import decide_classes
 from askless.policy._degenerate import explain_degenerate
+from askless.policy._ensemble import Ensemble
+from askless.policy._ensemble_parts import Answer, EnsembleTrees
 from askless.policy._file import load, policy_schema
 from askless.policy._forest import Forest
 from askless.policy._purchase import SKIP, CaseResult, FetchFailure
@@ -17,8 +19,11 @@ from askless.policy._session import Session
 from askless.policy._tree import Tree
 
 __all__ = [
+    "Answer",
     "Branch",
     "CaseResult",
+    "Ensemble",
+    "EnsembleTrees",
     "FetchFailure",
     "Forest",
     "Policy",

@@ -89,7 +89,7 @@ def _branch(
         outcomes=tuple(test.outcomes[c] for c in codes) if test.outcomes else (),
         share=share,
         test=None if asked is None else policy.tests[asked].name,
-        decision=policy.classes[policy.decision(state)],
+        decision=policy.answer(state),
         n_decisions=int(np.count_nonzero(policy.class_shares(state))),
     )
 

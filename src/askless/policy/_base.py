@@ -56,6 +56,8 @@ class Policy(ABC):
     """
 
     kind: ClassVar[str]
+    # Whether it answers a number, and has no classes.
+    answers_number: bool = False
 
     def __init__(
         self,
@@ -68,7 +70,7 @@ class Policy(ABC):
         self.classes = tuple(classes)
         self.prices = prices
         self.mistakes = mistakes
-        _check_names(self.coding.names, self.classes)
+        _check_names(self.coding.names, self.classes, self.answers_number)
         if prices.n_tests != len(tests):
             raise InvalidPolicyError(
                 f"A policy must have a price for each test. Got {prices.n_tests} "
@@ -128,6 +130,20 @@ class Policy(ABC):
         """Return every test that may still be asked, ordered together or not."""
         return self.tests_ahead(state)
 
+    def skip(self, state: Any, *, paid: bool = False) -> Any:
+        """Return the state after the next test has shown nothing.
+
+        Parameters
+        ----------
+        state : state
+            Where the policy stands.
+        paid : bool, default=False
+            Whether the test was run all the same.
+        """
+        test = self.next_test(state)
+        assert test is not None
+        return self.advance(state, self.tests[test].unknown_code)
+
     def class_shares(self, state: Any) -> NDArray[np.float64]:
         """Return the share of each class among what is still possible.
 
@@ -153,6 +169,10 @@ class Policy(ABC):
     def decision(self, state: Any) -> int:
         """Return the class that the policy would answer in a state."""
         return int(decide_classes(self._belief(state)[None, :], self.mistakes)[0])
+
+    def answer(self, state: Any) -> Outcome:
+        """Return what the policy would answer in a state: a class, or a number."""
+        return self.classes[self.decision(state)]
 
     def _belief(self, state: Any) -> NDArray[np.float64]:
         """Return the class weights, or even ones where nothing left has a weight."""
@@ -515,13 +535,15 @@ def _check_mistakes(mistakes: NDArray[np.float64]) -> None:
         )
 
 
-def _check_names(names: tuple[str, ...], classes: tuple[Outcome, ...]) -> None:
+def _check_names(
+    names: tuple[str, ...], classes: tuple[Outcome, ...], answers_number: bool
+) -> None:
     if len(set(names)) != len(names) or not all(names):
         raise InvalidPolicyError(
             "Tests must have different names, none of them empty. Got "
             f"{names[:8]}. Rename the tests."
         )
-    if not classes or len(set(classes)) != len(classes):
+    if bool(classes) == answers_number or len(set(classes)) != len(classes):
         raise InvalidPolicyError(
             f"Classes must be different, and at least one. Got {classes[:8]}. List "
             "each class once."

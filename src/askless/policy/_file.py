@@ -19,6 +19,12 @@ import numpy as np
 
 from askless.exceptions import AsklessError, PolicyFileError
 from askless.policy._base import Policy
+from askless.policy._ensemble import Ensemble
+from askless.policy._ensemble_file import (
+    ensemble_lines,
+    from_ensemble,
+    to_ensemble,
+)
 from askless.policy._forest import Forest
 from askless.policy._records import (
     CaseRecord,
@@ -116,6 +122,8 @@ def _lines(record: PolicyRecord) -> bytes:
     for name, value in msgspec.to_builtins(record).items():
         if name in ("tests", "nodes", "cases"):
             text = _list_lines(value)
+        elif name == "ensemble":
+            text = ensemble_lines(value)
         elif name == "trees":
             text = b"[" + b",".join(_list_lines(tree) for tree in value) + b"]"
         else:
@@ -151,7 +159,9 @@ def _to_record(policy: Policy) -> PolicyRecord:
         summary=_summarise(policy),
         mistakes=mistakes,
     )
-    if isinstance(policy, Tree):
+    if isinstance(policy, Ensemble):
+        record.ensemble = from_ensemble(policy)
+    elif isinstance(policy, Tree):
         record.nodes = _node_records(policy)
     elif isinstance(policy, Forest):
         # A field with its default value is left out: this must be the very object.
@@ -231,7 +241,7 @@ def _summarise(policy: Policy) -> SummaryRecord:
         # What a sequence or a forest costs depends on the rows; the price of all tests
         # that it asks for is what it may cost.
         n_nodes, asked = 0, policy.tests_ahead(policy.initial_state())
-        if isinstance(policy, Forest):
+        if isinstance(policy, (Ensemble, Forest)):
             n_nodes, asked = policy.n_nodes, policy.used_tests
         worst = expected = policy.prices.open_bill().charge_together(asked)
     return SummaryRecord(
@@ -342,6 +352,11 @@ def _to_policy(record: PolicyRecord) -> Policy:
     prices = _prices(record.tests)
     mistakes = _mistakes(record)
     _check_labels(record.classes, "class")
+    if record.ensemble is not None or record.kind == "ensemble":
+        _check_ensemble(record)
+        assert record.ensemble is not None
+        classes = tuple(record.classes)
+        return to_ensemble(record.ensemble, tests, classes, prices, mistakes)
     _check_parts(record)
     if record.kind == "forest":
         return Forest.from_arrays(
@@ -383,6 +398,18 @@ def _check_parts(record: PolicyRecord) -> None:
         raise PolicyFileError(
             "A forest must have trees with nodes, and no nodes, order, cases or "
             "stops_early of its own. Got another mix. Save the policy again."
+        )
+
+
+def _check_ensemble(record: PolicyRecord) -> None:
+    others = (record.nodes, record.order, record.cases, record.trees)
+    is_plain = record.stops_early and record.rule == "votes"
+    if record.kind != "ensemble" or record.ensemble is None or any(others):
+        is_plain = False
+    if not is_plain:
+        raise PolicyFileError(
+            "An ensemble must have its own parts, and no nodes, order, cases or rule. "
+            "Got another mix. Save the policy again."
         )
 
 

@@ -10,7 +10,15 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-__all__ = ["CaseRecord", "NodeRecord", "PolicyRecord", "SummaryRecord", "TestRecord"]
+__all__ = [
+    "CaseRecord",
+    "EnsembleRecord",
+    "NodeRecord",
+    "PolicyRecord",
+    "SummaryRecord",
+    "TestRecord",
+    "TreeRecord",
+]
 
 Label = str | bool | int | float
 Index = Annotated[int, Meta(ge=0)]
@@ -59,6 +67,41 @@ class CaseRecord(Struct, forbid_unknown_fields=True):
     codes: list[Index]
 
 
+class TreeRecord(Struct, forbid_unknown_fields=True):
+    """A tree of an ensemble, in preorder: the left child is the next node.
+
+    ``test`` has an entry for each node, -1 for a leaf. ``cut``, ``right`` and ``flags``
+    have one for each test, in order: codes up to the cut go left, all others to the
+    node ``right``. Flag 1 sends missing values left; with flag 2 the cut names a set of
+    codes that go left instead. ``weight`` and ``value`` have an entry for each leaf.
+    """
+
+    output: Index
+    test: Annotated[list[Annotated[int, Meta(ge=-1)]], Meta(min_length=1)]
+    cut: list[Index]
+    right: list[Index]
+    flags: list[Index]
+    weight: list[Amount]
+    value: list[list[float]]
+
+
+class EnsembleRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """An ensemble: its trees, how their sums become an answer, and when it stops."""
+
+    link: Literal["share", "count", "logit", "softmax", "one-vs-rest", "number", "exp"]
+    offset: Annotated[list[float], Meta(min_length=1)]
+    bounds: Literal["path", "deep", "vote"]
+    trees: Annotated[list[TreeRecord], Meta(min_length=1)]
+    sets: list[list[Index]] = []
+    divisor: float = 1.0
+    slope: float = 1.0
+    decides_by: Literal["raw", "nearly", "at least 0", "probability"] = "raw"
+    single_precision: bool = False
+    threshold: Amount | None = None
+    complete: bool = False
+    tolerance: Amount = 0.0
+
+
 class SummaryRecord(Struct, forbid_unknown_fields=True):
     """What the policy amounts to. Worked out again and compared when a file is read."""
 
@@ -73,14 +116,15 @@ class PolicyRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """A whole policy.
 
     A tree has ``nodes``, a sequence an ``order`` and ``cases``, and a forest ``trees``
-    that decide by a ``rule``; the nodes of each of its trees are numbered from 0.
+    that decide by a ``rule``; the nodes of each of its trees are numbered from 0. An
+    ``ensemble`` of other trees may answer a number, and then has no classes.
     """
 
     format: Literal["askless-policy"]
     version: Literal[1]
-    kind: Literal["tree", "sequence", "forest"]
+    kind: Literal["tree", "sequence", "forest", "ensemble"]
     tests: list[TestRecord]
-    classes: Annotated[list[Label], Meta(min_length=1)]
+    classes: list[Label]
     summary: SummaryRecord
     mistakes: list[list[Amount]] | None = None
     nodes: list[NodeRecord] = []
@@ -89,4 +133,5 @@ class PolicyRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
     stops_early: bool = True
     trees: list[list[NodeRecord]] = []
     rule: Literal["votes", "counts"] = "votes"
+    ensemble: EnsembleRecord | None = None
     digest: str = ""

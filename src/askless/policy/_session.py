@@ -149,7 +149,7 @@ class Session:
     @property
     def decision_now(self) -> Outcome:
         """What would be decided if no further test could be run."""
-        return self.policy.classes[self.policy.decision(self._moment.state)]
+        return self.policy.answer(self._moment.state)
 
     @property
     def probabilities(self) -> dict[Outcome, float]:
@@ -248,6 +248,11 @@ class Session:
         """
         shares = {k: v for k, v in self.probabilities.items() if v > 0}
         decision = self.decision
+        if self.policy.answers_number:
+            if decision is not None:
+                return f"Decided {decision:g}. Spent {self.spent:g}."
+            expected = f"{self.decision_now:g} is expected so far"
+            return f"{self.test!r} costs {self.price:g}; {expected}."
         if decision is not None:
             # With costly mistakes it need not be the likeliest.
             share = shares.get(decision, 0.0)
@@ -339,7 +344,10 @@ class Session:
         self._past.append(now)
         # A test that was answered before still counts if it is skipped now.
         kept = now.shown.get(test) if shown is None else shown
-        state = self.policy.advance(now.state, code)
+        if shown is None:
+            state = self.policy.skip(now.state, paid=paid)
+        else:
+            state = self.policy.advance(now.state, code)
         shown_now = {**now.shown, test: kept}
         next_test = self.policy.next_test(state)
         self._moment = Moment(state, next_test, bill, bought, shown_now)

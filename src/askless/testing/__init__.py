@@ -9,6 +9,11 @@ from askless.testing._reference_codes import encode_category, encode_number
 from askless.testing._reference_cost_tree import PlainCostTree, PlainForest
 from askless.testing._reference_costs import path_cost, sequence_cost
 from askless.testing._reference_dectree import PlainDecTree
+from askless.testing._reference_ensemble import (
+    PlainStanding,
+    plain_ensemble_answer,
+    plain_standing,
+)
 from askless.testing._reference_noisy import (
     PlainNoisy,
     brute_force_noisy,
@@ -47,6 +52,7 @@ __all__ = [
     "PlainGrower",
     "PlainNoisy",
     "PlainRun",
+    "PlainStanding",
     "Tradeoff",
     "brute_force_cost",
     "brute_force_noisy",
@@ -58,6 +64,7 @@ __all__ = [
     "encode_number",
     "list_prunings",
     "path_cost",
+    "plain_ensemble_answer",
     "plain_errors",
     "plain_errors_c45",
     "plain_evaluate",
@@ -65,6 +72,7 @@ __all__ = [
     "plain_rule_cost",
     "plain_rule_score",
     "plain_run",
+    "plain_standing",
     "plain_walk",
     "sequence_cost",
 ]

@@ -1,0 +1,168 @@
+"""Choose when to stop early, on rows that the model was not trained on.
+
+A traced row says at which thresholds it would have stopped, what it would have paid and
+answered. A threshold is allowed if what it would have lost is within the target, every
+higher threshold included, so that the loss of a row never falls when the threshold
+does. Then the mean over n rows, one more row counted as lost, bounds the expected loss
+of a new row like them: conformal risk control (Angelopoulos and others, 2024).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askless.policy._ensemble import Trace
+
+__all__ = [
+    "Stops",
+    "list_stops",
+    "rows_needed",
+    "threshold_for_cost",
+    "threshold_for_loss",
+]
+
+
+@dataclass(frozen=True)
+class Stops:
+    """When each row would have stopped early.
+
+    Attributes
+    ----------
+    reached : ndarray of shape (n_rows, n_steps)
+        The largest z up to each step; a row stops at the first one that is at least the
+        threshold. Infinite where a row is settled.
+    cost, answer : ndarray of shape (n_rows, n_steps)
+        What was spent, and would be answered, there.
+    last : ndarray of shape (n_rows,)
+        The step where each row is settled.
+    """
+
+    reached: NDArray[np.float64]
+    cost: NDArray[np.float64]
+    answer: NDArray[np.float64]
+    last: NDArray[np.int64]
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows were traced."""
+        return len(self.last)
+
+    def at(self, threshold: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what each row pays and answers with a threshold."""
+        step = np.argmax(self.reached >= threshold, axis=1)
+        rows = np.arange(self.n_rows)
+        return self.cost[rows, step], self.answer[rows, step]
+
+    def worst_threshold(self, is_loss: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the highest threshold at which each row is lost; -inf if at none.
+
+        Parameters
+        ----------
+        is_loss : ndarray of bool of shape (n_rows, n_steps)
+            Whether stopping at a step is a loss.
+        """
+        before = np.column_stack([np.full(self.n_rows, -np.inf), self.reached[:, :-1]])
+        stops_here = self.reached > before
+        worst = np.where(is_loss & stops_here, self.reached, -np.inf)
+        return np.asarray(worst.max(axis=1))
+
+
+def list_stops(trace: Trace, final: NDArray[np.float64]) -> Stops:
+    """Return when each traced row would stop.
+
+    Parameters
+    ----------
+    trace : Trace
+        Every step of the rows.
+    final : ndarray of shape (n_rows,)
+        What each row answers when it is settled.
+    """
+    n_rows, n_wide = trace.z.shape
+    last = trace.n_steps.astype(np.int64) - 1
+    steps = np.arange(n_wide)
+    z = np.where(steps >= last[:, None], np.inf, trace.z)
+    answer = np.where(steps >= last[:, None], final[:, None], trace.answer)
+    rows = np.arange(n_rows)
+    cost = np.where(steps > last[:, None], trace.cost[rows, last][:, None], trace.cost)
+    n_used = int(last.max(initial=0)) + 1
+    return Stops(
+        np.maximum.accumulate(z, axis=1)[:, :n_used],
+        cost[:, :n_used],
+        answer[:, :n_used],
+        last,
+    )
+
+
+def rows_needed(target: float) -> int:
+    """Return how many rows it takes to promise an expected share of losses.
+
+    Examples
+    --------
+    >>> rows_needed(0.005)
+    199
+    """
+    # (0 + 1) / (n + 1) <= target, rounding of the division forgiven.
+    return max(1, ceil(1.0 / target - 1.0 - 1e-9))
+
+
+def threshold_for_loss(worst: NDArray[np.float64], target: float) -> float | None:
+    """Return the least threshold whose promised loss is within the target.
+
+    Parameters
+    ----------
+    worst : ndarray of shape (n_rows,)
+        The highest threshold at which each row is lost.
+    target : float
+        The share of new rows that may be lost, expected.
+
+    Returns
+    -------
+    float or None
+        Infinite if rows must go on until they are settled, None if even then too many
+        are lost.
+    """
+    n = len(worst)
+    allowed = int(np.floor(target * (n + 1) + 1e-9)) - 1
+    if allowed < 0 or np.count_nonzero(worst == np.inf) > allowed:
+        return None
+    # With the threshold just above the next one, exactly `allowed` rows are lost.
+    ordered = np.sort(worst)[::-1]
+    limit = float(ordered[allowed]) if allowed < n else -np.inf
+    return 0.0 if limit < 0 else float(np.nextafter(limit, np.inf))
+
+
+def threshold_for_cost(stops: Stops, budget: float, largest: float) -> float:
+    """Return the highest threshold whose promised mean cost is within a budget.
+
+    Parameters
+    ----------
+    stops : Stops
+        When each row would stop.
+    budget : float
+        What a new row may pay, expected.
+    largest : float
+        What a row may pay at most: one such row is counted in.
+    """
+    n = stops.n_rows
+
+    def promised(threshold: float) -> float:
+        return float((stops.at(threshold)[0].sum() + largest) / (n + 1))
+
+    if promised(np.inf) <= budget:
+        return float(np.inf)
+    # Cost changes only where some row stops one step later, just above a value of z.
+    values = np.unique(stops.reached[np.isfinite(stops.reached)])
+    candidates = np.append(0.0, np.nextafter(values, np.inf))
+    low, high = 0, len(candidates) - 1
+    # Invariant: candidates up to `low` keep the budget, or `low` is 0.
+    while low < high:
+        middle = (low + high + 1) // 2
+        if promised(float(candidates[middle])) <= budget:
+            low = middle
+        else:
+            high = middle - 1
+    return float(candidates[low])

@@ -1,0 +1,104 @@
+"""Read scikit-learn's histogram boosting, categories and missing values included."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from askless.exceptions import InvalidOptionError
+from askless.learn.sources._source import SetSplit, Source, SourceTree
+from askless.policy import Answer
+from askless.problem import Outcome
+
+__all__ = ["read_hist"]
+
+
+def read_hist(model: Any) -> Source:
+    """Read a fitted HistGradientBoosting model."""
+    columns, categories = _columns(model)
+    trees = []
+    for iteration in model._predictors:
+        for output, predictor in enumerate(iteration):
+            trees.append(_read_tree(predictor, columns, output))
+    offset = tuple(np.ravel(model._baseline_prediction).tolist())
+    classes: tuple[Outcome, ...] = ()
+    if is_classifier(model):
+        classes = tuple(model.classes_.tolist())
+        answer = Answer("logit" if len(offset) == 1 else "softmax", offset)
+    else:
+        answer = Answer(
+            "exp" if model.loss in ("poisson", "gamma") else "number", offset
+        )
+    names = getattr(model, "feature_names_in_", None)
+    return Source(
+        None if names is None else [str(name) for name in names],
+        model.n_features_in_,
+        classes,
+        trees,
+        answer,
+        categories,
+    )
+
+
+def _columns(model: Any) -> tuple[list[int], dict[int, tuple[Outcome, ...]]]:
+    """Return the column of X behind each feature of the trees, and the categories.
+
+    The model codes categories first, which puts those columns in front.
+    """
+    if model._preprocessor is None:
+        return list(range(model.n_features_in_)), {}
+    is_category = np.asarray(model.is_categorical_, dtype=bool)
+    coded = np.flatnonzero(is_category).tolist()
+    encoder = model._preprocessor.named_transformers_["encoder"]
+    categories = {}
+    for column, listed in zip(coded, encoder.categories_, strict=True):
+        outcomes = [x for x in listed.tolist() if x is not None and x == x]
+        if len(set(outcomes)) != len(outcomes):
+            raise InvalidOptionError(
+                f"Categories must be different. Got one twice in column {column}. Give "
+                "them other names."
+            )
+        # Whole numbers are categories by their value, whatever type they came in.
+        categories[column] = tuple(
+            int(x) if isinstance(x, float) and x.is_integer() else x for x in outcomes
+        )
+    return [*coded, *np.flatnonzero(~is_category).tolist()], categories
+
+
+def _read_tree(predictor: Any, columns: list[int], output: int) -> SourceTree:
+    nodes = predictor.nodes
+    is_leaf = nodes["is_leaf"].astype(bool)
+    features = np.array(columns)[np.where(is_leaf, 0, nodes["feature_idx"])]
+    missing_left = nodes["missing_go_to_left"].astype(bool)
+    sets = {
+        int(node): _set_split(
+            predictor.raw_left_cat_bitsets[nodes["bitset_idx"][node]],
+            bool(missing_left[node]),
+        )
+        for node in np.flatnonzero(nodes["is_categorical"].astype(bool) & ~is_leaf)
+    }
+    return SourceTree(
+        feature=np.where(is_leaf, -1, features).astype(np.int32),
+        threshold=np.where(is_leaf, 0.0, nodes["num_threshold"]),
+        left=np.where(is_leaf, -1, nodes["left"].astype(np.int64)).astype(np.int32),
+        right=np.where(is_leaf, -1, nodes["right"].astype(np.int64)).astype(np.int32),
+        missing_left=missing_left,
+        value=nodes["value"].astype(np.float64)[:, None],
+        weight=nodes["count"].astype(np.float64),
+        output=output,
+        sets=sets,
+    )
+
+
+def _set_split(words: Any, missing_left: bool) -> SetSplit:
+    bits = np.unpackbits(
+        np.ascontiguousarray(words, dtype="<u4").view(np.uint8), bitorder="little"
+    ).astype(bool)
+
+    def goes_left(positions: Any) -> Any:
+        return bits[positions.astype(np.int64)]
+
+    # A category never seen is treated as missing.
+    return SetSplit(goes_left, unknown_left=missing_left)

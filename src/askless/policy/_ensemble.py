@@ -1,0 +1,422 @@
+"""A policy as an ensemble of trees that buys tests until its answer is settled.
+
+Every tree waits for the tests that it has not seen, and is bounded by the leaves that
+it can still reach. This module does not know which library grew the trees.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import cached_property
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askless._core._ensemble import Machine
+from askless.exceptions import InvalidOptionError, InvalidPolicyError
+from askless.policy._base import Policy, count_threads, raw_columns
+from askless.policy._ensemble_parts import (
+    Answer,
+    EnsembleTrees,
+    check_sums,
+    machine_options,
+)
+from askless.problem import Outcome, PriceList, Test
+from askless.problem._frames import clean_column
+from askless.problem._tests import _as_numbers
+
+__all__ = ["Ensemble", "Trace"]
+
+State = tuple[tuple[int, int], ...]
+
+# Ensembles of more nodes (times values of a leaf) keep path states: a deep one is made
+# again after every purchase, which takes longer than a purchase is worth there.
+DEEP_NODES = 50_000
+# A word of bits holds the classes that a vote may still name.
+MOST_VOTED = 64
+# Rows run between two looks at the keyboard.
+CHUNK = 32_768
+# States remembered for the sessions that are going on.
+MEMORY = 64
+
+MODES = {"path": 0, "deep": 1, "vote": 2}
+
+
+class Standing(NamedTuple):
+    """Where a case stands after some answers."""
+
+    test: int
+    raw: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    ahead: list[int]
+    is_settled: bool
+    n_waiting: int
+
+
+class Trace(NamedTuple):
+    """Every step of many rows: what was spent, how sure it was, what it would say.
+
+    ``cost``, ``z`` and ``answer`` have a column for each step; ``n_steps`` of a row's
+    entries hold. ``raw`` are the sums at the end.
+    """
+
+    raw: NDArray[np.float64]
+    cost: NDArray[np.float64]
+    z: NDArray[np.float64]
+    answer: NDArray[np.float64]
+    n_steps: NDArray[np.int32]
+
+
+class Ensemble(Policy):
+    """A policy that sums over trees, and stops when the rest cannot change its answer.
+
+    Parameters
+    ----------
+    tests, classes, prices, mistakes
+        See :class:`Policy`. Without classes the answer is a number.
+    trees : EnsembleTrees
+        The trees.
+    answer : Answer
+        How sums become answers.
+    threshold : float, optional
+        Stop early, once the lead is so many standard deviations of what is still open.
+    is_complete : bool, default=False
+        Go on until every tree has ended, so that probabilities are the source's too.
+    tolerance : float, default=0.0
+        Of a number: stop when it is known so closely.
+    bounds : {"auto", "path", "deep", "vote"}, default="auto"
+        How bounds are kept. All are valid; deep ones are tighter and slower.
+
+    Notes
+    -----
+    A test that is skipped stays open: its splits are averaged over, by how much
+    training data went each way, and the answer may then differ from the source's.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> import askless
+    >>> X, y = [[0, 5], [1, 5], [2, 6], [3, 7]], ["a", "a", "b", "b"]
+    >>> forest = RandomForestClassifier(5, random_state=0).fit(X, y)
+    >>> policy = askless.AdaptiveEnsemble(forest, costs=[1, 2]).policy_
+    >>> policy.predict(X).tolist()
+    ['a', 'a', 'b', 'b']
+    """
+
+    kind: ClassVar[str] = "ensemble"
+
+    def __init__(
+        self,
+        tests: tuple[Test, ...],
+        classes: tuple[Outcome, ...],
+        prices: PriceList,
+        *,
+        trees: EnsembleTrees,
+        answer: Answer,
+        threshold: float | None = None,
+        is_complete: bool = False,
+        tolerance: float = 0.0,
+        bounds: Literal["auto", "path", "deep", "vote"] = "auto",
+        mistakes: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.answers_number = answer.is_number
+        super().__init__(tests, classes, prices, mistakes)
+        n_classes = 2 if answer.link == "logit" else answer.n_outputs
+        if len(self.classes) != (0 if answer.is_number else n_classes):
+            raise InvalidPolicyError(
+                f"An ensemble with {answer.n_outputs} sums and the link "
+                f"{answer.link!r} must have {0 if answer.is_number else n_classes} "
+                f"classes. Got {len(self.classes)}. List the classes of the model."
+            )
+        trees.check(self.tests, answer.n_outputs)
+        check_sums(trees, answer)
+        self.trees = trees
+        self.answer_rule = answer
+        self.threshold = None if threshold is None else float(threshold)
+        self.is_complete = bool(is_complete)
+        self.tolerance = float(tolerance)
+        self.bounds = self._choose_bounds(bounds)
+        _check_stop(self)
+        self._memory: dict[State, Standing] = {}
+
+    def _choose_bounds(self, bounds: str) -> str:
+        if bounds not in ("auto", *MODES):
+            raise InvalidOptionError(
+                f"bounds must be 'auto', 'path', 'deep' or 'vote'. Got {bounds!r}. "
+                "Leave it out."
+            )
+        if bounds == "vote" and not self._is_vote:
+            raise InvalidOptionError(
+                "bounds='vote' must have leaves that name one of at most "
+                f"{MOST_VOTED} classes. Got other leaves. Leave it out."
+            )
+        if bounds != "auto":
+            return bounds
+        if self.trees.value.size <= DEEP_NODES:
+            return "deep"
+        return "vote" if self._is_vote else "path"
+
+    @cached_property
+    def _is_vote(self) -> bool:
+        """Whether every leaf names one class, so that sums are counts."""
+        values = self.trees.value[self.trees.is_leaf]
+        return (
+            self.answer_rule.link == "share"
+            and 1 < self.answer_rule.n_outputs <= MOST_VOTED
+            and values.shape[1] == self.answer_rule.n_outputs
+            and not any(self.answer_rule.offset)
+            and bool(np.all((values == 0) | (values == 1)))
+            and bool(np.all(values.sum(axis=1) == 1))
+        )
+
+    def with_stop(
+        self, *, threshold: float | None = None, is_complete: bool = False
+    ) -> Ensemble:
+        """Return the same ensemble with another rule to stop by.
+
+        Parameters
+        ----------
+        threshold, is_complete
+            See :class:`Ensemble`.
+        """
+        other = copy(self)
+        other.threshold = None if threshold is None else float(threshold)
+        other.is_complete = is_complete
+        other._memory = {}
+        _check_stop(other)
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The machine is compiled and made again when it is asked for.
+        left_out = ("machine", "_memory")
+        return {k: v for k, v in self.__dict__.items() if k not in left_out}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _memory={})
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The compiled ensemble."""
+        trees, answer = self.trees, self.answer_rule
+        options = machine_options(trees, answer, self.tolerance)
+        is_vote = self.bounds == "vote"
+        if is_vote:
+            options.update(unit=65535.0, slack=0.0)
+        starts = np.cumsum([0] + [len(test.cuts) for test in self.tests])
+        users, user_start = trees.users(len(self.tests))
+        return Machine(
+            trees.test,
+            trees.cut,
+            trees.right,
+            trees.flags,
+            np.append(trees.words, np.uint64(0)),
+            np.array([test.n_levels for test in self.tests], dtype=np.int32),
+            trees.tree_start,
+            trees.output,
+            trees.weight,
+            trees.value,
+            np.array(answer.offset, dtype=np.float64),
+            np.concatenate([*(test.cut_array for test in self.tests), np.zeros(1)]),
+            starts.astype(np.int64),
+            users,
+            user_start,
+            mode=MODES[self.bounds],
+            rule=2 if answer.is_number else 0 if answer.link == "logit" else 1,
+            ties_are_exact=is_vote,
+            **options,
+        )
+
+    @cached_property
+    def used_tests(self) -> list[int]:
+        """The tests that some tree asks."""
+        return sorted(set(self.trees.test[~self.trees.is_leaf].tolist()))
+
+    # The machine.
+
+    def initial_state(self) -> State:
+        """Return the state in which nothing has been asked."""
+        return ()
+
+    def standing(self, state: State) -> Standing:
+        """Return where a case stands: its bounds, its sums, what to buy next."""
+        found = self._memory.get(state)
+        if found is None:
+            tests = np.array([test for test, _ in state], dtype=np.int32)
+            codes = np.array([code for _, code in state], dtype=np.int32)
+            found = Standing(
+                *self.machine.run_case(
+                    self.prices.engine, tests, codes, self._threshold, self.is_complete
+                )
+            )
+            while len(self._memory) >= MEMORY:
+                del self._memory[next(iter(self._memory))]
+            self._memory[state] = found
+        return found
+
+    @property
+    def _threshold(self) -> float:
+        return np.inf if self.threshold is None else self.threshold
+
+    def next_test(self, state: State) -> int | None:
+        """Return the test that the answer waits for most, or None if it is settled."""
+        test = self.standing(state).test
+        return None if test < 0 else test
+
+    def advance(self, state: State, code: int) -> State:
+        """Return the state after the next test has shown a code."""
+        return (*state, (self.standing(state).test, int(code)))
+
+    def skip(self, state: State, *, paid: bool = False) -> State:
+        """Return the state in which the next test stays open for good."""
+        return (*state, (self.standing(state).test, -2 if paid else -1))
+
+    def class_weights(self, state: State) -> NDArray[np.float64]:
+        """Return the probability of each class, what is open averaged over."""
+        if self.answers_number:
+            return np.zeros(0)
+        raw = self.standing(state).raw[None, :]
+        return np.asarray(self.answer_rule.probabilities(raw)[0])
+
+    def class_shares(self, state: State) -> NDArray[np.float64]:
+        """Return the probability of each class."""
+        weights = self.class_weights(state)
+        total = weights.sum()
+        return np.asarray(weights / total) if total > 0 else weights
+
+    def decision(self, state: State) -> int:
+        """Return the class that the ensemble would answer in a state."""
+        return int(self.answer_rule.decide(self.standing(state).raw[None, :])[0])
+
+    def answer(self, state: State) -> Outcome:
+        """Return the class, or the number, that the ensemble would answer."""
+        if self.answers_number:
+            return float(self.answer_rule.numbers(self.standing(state).raw[None])[0])
+        return self.classes[self.decision(state)]
+
+    def tests_ahead(self, state: State) -> list[int]:
+        """Return every test that may still be asked, by position."""
+        return self.standing(state).ahead
+
+    # Many rows.
+
+    def _rows(self, X: Any) -> tuple[Any, Any, int]:
+        """Return rows as a matrix of numbers, or of codes, and how many there are."""
+        n_tests = len(self.tests)
+        is_numbers = all(self.tests[i].kind == "number" for i in self.used_tests)
+        is_matrix = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
+        if is_matrix and is_numbers and X.shape[1:] == (n_tests,):
+            return np.ascontiguousarray(X, dtype=np.float64), None, len(X)
+        columns, n_rows = raw_columns(X, self.coding, self.used_tests)
+        if is_numbers:
+            values = np.zeros((n_rows, n_tests))
+            for i in self.used_tests:
+                name = self.tests[i].name
+                values[:, i] = _as_numbers(clean_column(columns[name], name), name)
+            return values, None, n_rows
+        codes = np.zeros((n_rows, n_tests), dtype=np.int32)
+        for i in self.used_tests:
+            codes[:, i] = _encode(self.tests[i], columns[self.tests[i].name])
+        return None, codes, n_rows
+
+    def run_rows(
+        self, X: Any, *, n_jobs: int = 1, with_means: bool = True
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
+        """Run rows; return the sums of each, what it paid and how many tests it bought.
+
+        Parameters
+        ----------
+        X : frame, mapping of columns, or array-like of shape (n_rows, n_tests)
+            Raw values.
+        n_jobs : int, default=1
+            Threads; nothing depends on it.
+        with_means : bool, default=True
+            Whether sums must be good for probabilities; decisions need less.
+        """
+        n_threads = count_threads(n_jobs)
+        values, codes, n_rows = self._rows(X)
+        means = with_means or self.threshold is not None
+        parts = []
+        for start in range(0, max(n_rows, 1), CHUNK):
+            stop = min(start + CHUNK, n_rows)
+            parts.append(
+                self.machine.run_rows(
+                    self.prices.engine,
+                    None if values is None else values[start:stop],
+                    None if codes is None else codes[start:stop],
+                    self._threshold,
+                    self.is_complete,
+                    means,
+                    n_threads,
+                )
+            )
+        raw, cost, n_bought = zip(*parts, strict=True)
+        return np.concatenate(raw), np.concatenate(cost), np.concatenate(n_bought)
+
+    def trace(self, X: Any, *, n_jobs: int = 1) -> Trace:
+        """Run rows until they are settled, and keep every step."""
+        values, codes, _ = self._rows(X)
+        return Trace(
+            *self.machine.trace_rows(
+                self.prices.engine, values, codes, count_threads(n_jobs)
+            )
+        )
+
+    def predict(self, X: Any, *, n_jobs: int = 1) -> NDArray[Any]:
+        """Return the decision for each row; see :meth:`Policy.predict`."""
+        raw = self.run_rows(X, n_jobs=n_jobs, with_means=False)[0]
+        if self.answers_number:
+            return self.answer_rule.numbers(raw)
+        return self._class_array[self.answer_rule.decide(raw)]
+
+    def predict_proba(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+        """Return the probability of each class where each row stopped.
+
+        What was not bought is averaged over, so that these are the source's own only
+        where every tree has ended.
+        """
+        if self.answers_number:
+            raise InvalidOptionError(
+                "predict_proba must have classes. Got a model that answers numbers. "
+                "Use predict."
+            )
+        return self.answer_rule.probabilities(self.run_rows(X, n_jobs=n_jobs)[0])
+
+    def cost(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+        """Return what each row pays."""
+        return self.run_rows(X, n_jobs=n_jobs, with_means=False)[1]
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes all trees have."""
+        return self.trees.n_nodes
+
+    def __repr__(self) -> str:
+        return f"Ensemble({self.trees.n_trees} trees, {self.trees.n_nodes} nodes)"
+
+
+def _encode(test: Test, column: Any) -> NDArray[Any]:
+    """Return the codes of a column; a number may have more than two bytes count."""
+    if test.kind == "category":
+        return test.encode(column)
+    values = _as_numbers(clean_column(column, test.name), test.name)
+    codes = np.searchsorted(test.cut_array, values)
+    codes[np.isnan(values)] = test.missing_code
+    return codes
+
+
+def _check_stop(ensemble: Ensemble) -> None:
+    threshold = ensemble.threshold
+    if threshold is not None and (ensemble.is_complete or not threshold >= 0):
+        raise InvalidOptionError(
+            "threshold must be >= 0, and not be combined with is_complete. Got "
+            f"{threshold!r}. Leave one of them out."
+        )
+    if not 0 <= ensemble.tolerance < np.inf or (
+        ensemble.tolerance > 0 and not ensemble.answers_number
+    ):
+        raise InvalidOptionError(
+            "tolerance must be >= 0, and 0 unless the answer is a number. Got "
+            f"{ensemble.tolerance!r}. Leave it out."
+        )

@@ -1,0 +1,176 @@
+"""A plain twin of the ensemble machine: bounds from every leaf that can be reached.
+
+Each tree is walked again from its root after every answer, with Python's numbers. It
+calls nothing compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from askless.policy import Ensemble
+from askless.policy._ensemble_parts import IS_SET, MISSING_LEFT
+
+__all__ = ["PlainStanding", "plain_ensemble_answer", "plain_standing"]
+
+# What classes other than the first two count when a test is chosen.
+OTHER_CLASSES = 0.3
+
+
+@dataclass(frozen=True)
+class PlainStanding:
+    """Where a case stands.
+
+    Attributes
+    ----------
+    low, high, mean : list of float
+        Bounds of each sum, and what is expected of it.
+    variance : float
+        Variance of the lead: of the sum, or of the sums of the first two classes.
+    wanted : dict of int to float
+        How much waits for each test that is open.
+    n_waiting : int
+        Trees that have not ended.
+    """
+
+    low: list[float]
+    high: list[float]
+    mean: list[float]
+    variance: float
+    wanted: dict[int, float]
+    n_waiting: int
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What a subtree amounts to, given what is known."""
+
+    weight: float
+    mean: list[float]
+    low: list[float]
+    high: list[float]
+    variance: float
+    splits: list[tuple[int, float]]  # tests that are open, and weight * deviation
+
+
+def _child(policy: Ensemble, node: int, code: int) -> int:
+    trees = policy.trees
+    test, flags = policy.tests[trees.test[node]], int(trees.flags[node])
+    if flags & IS_SET:
+        word = int(trees.words[trees.cut[node] + code // 64])
+        goes_left = bool(word >> (code % 64) & 1)
+    elif code < test.n_levels:
+        goes_left = code <= trees.cut[node]
+    else:
+        goes_left = bool(flags & MISSING_LEFT)
+    return node + 1 if goes_left else int(trees.right[node])
+
+
+def _resolve(policy: Ensemble, node: int, known: Mapping[int, int]) -> int:
+    while (test := int(policy.trees.test[node])) in known:
+        node = _child(policy, node, known[test])
+    return node
+
+
+def _measure(policy: Ensemble, node: int, known: Mapping[int, int]) -> _Part:
+    trees = policy.trees
+    node = _resolve(policy, node, known)
+    test = int(trees.test[node])
+    if test < 0:
+        value = [float(v) for v in trees.value[node]]
+        return _Part(float(trees.weight[node]), value, value, value, 0.0, [])
+    a = _measure(policy, node + 1, known)
+    b = _measure(policy, int(trees.right[node]), known)
+    weight = a.weight + b.weight
+    gaps = [p - q for p, q in zip(a.mean, b.mean, strict=True)]
+    between = a.weight * b.weight / weight**2 * sum(g * g for g in gaps)
+    within = (a.weight * a.variance + b.weight * b.variance) / weight
+    here = (test, sqrt(a.weight * b.weight) * sum(abs(g) for g in gaps))
+    return _Part(
+        weight,
+        [(a.weight * p + b.weight * q) / weight
+         for p, q in zip(a.mean, b.mean, strict=True)],
+        [min(p, q) for p, q in zip(a.low, b.low, strict=True)],
+        [max(p, q) for p, q in zip(a.high, b.high, strict=True)],
+        within + between,
+        [here, *a.splits, *b.splits],
+    )  # fmt: skip
+
+
+def _measure_tree(
+    policy: Ensemble, root: int, known: Mapping[int, int]
+) -> tuple[_Part, dict[int, float], bool]:
+    """Return what a tree amounts to, what it wants, and whether it waits."""
+    top = _resolve(policy, root, known)
+    is_waiting = bool(policy.trees.test[top] >= 0)
+    if policy.bounds == "deep":
+        part = _measure(policy, top, known)
+        wanted: dict[int, float] = {}
+        for test, deviation in part.splits:
+            wanted[test] = wanted.get(test, 0.0) + deviation / part.weight
+        return part, wanted, is_waiting
+    # A path state looks at whole subtrees, and wants only what it waits for.
+    part = _measure(policy, top, {})
+    test = int(policy.trees.test[top])
+    return part, {test: sqrt(part.variance)} if is_waiting else {}, is_waiting
+
+
+def plain_standing(policy: Ensemble, state: Any) -> PlainStanding:
+    """Return where a case stands after some answers; see :meth:`Ensemble.standing`.
+
+    Parameters
+    ----------
+    policy : Ensemble
+        Its ``bounds`` say how far the twin looks.
+    state : tuple of (int, int)
+        Tests and codes; a code of -1 stands for a test that cannot be bought.
+    """
+    known = {test: code for test, code in state if code >= 0}
+    skipped = {test for test, code in state if code < 0}
+    trees, offset = policy.trees, list(policy.answer_rule.offset)
+    low, high, mean = list(offset), list(offset), list(offset)
+    n_outputs = len(offset)
+    is_vector = trees.value.shape[1] > 1
+    variance = [0.0] * n_outputs
+    wants: list[dict[int, float]] = [{} for _ in range(n_outputs)]
+    n_waiting = 0
+    for tree, root in enumerate(trees.tree_start[:-1].tolist()):
+        part, wanted, is_waiting = _measure_tree(policy, root, known)
+        n_waiting += is_waiting
+        first = int(trees.output[tree])
+        for q, (a, b, c) in enumerate(zip(part.low, part.high, part.mean, strict=True)):
+            low[first + q] += a
+            high[first + q] += b
+            mean[first + q] += c
+        variance[first] += part.variance
+        for test, amount in wanted.items():
+            if test not in skipped:
+                wants[first][test] = wants[first].get(test, 0.0) + amount
+    order = sorted(range(n_outputs), key=lambda q: (-mean[q], q))
+    leaders = set(order[:2])
+    total: dict[int, float] = {}
+    for q, wanted in enumerate(wants):
+        share = 1.0 if is_vector or n_outputs == 1 or q in leaders else OTHER_CLASSES
+        for test, amount in wanted.items():
+            total[test] = total.get(test, 0.0) + share * amount
+    spread = variance[0] if is_vector else sum(variance[q] for q in leaders)
+    return PlainStanding(low, high, mean, spread, total, n_waiting)
+
+
+def plain_ensemble_answer(policy: Ensemble, codes: Any) -> int | float:
+    """Return what the full model says of a row of codes: every tree to its leaf."""
+    known = {test: int(code) for test, code in enumerate(codes)}
+    sums = np.array(policy.answer_rule.offset, dtype=np.float64)
+    for tree, root in enumerate(policy.trees.tree_start[:-1].tolist()):
+        leaf = policy.trees.value[_resolve(policy, root, known)]
+        first = int(policy.trees.output[tree])
+        sums[first : first + len(leaf)] += leaf
+    raw = sums[None, :]
+    if policy.answers_number:
+        return float(policy.answer_rule.numbers(raw)[0])
+    return int(policy.answer_rule.decide(raw)[0])

@@ -1,0 +1,281 @@
+"""Ensembles as policies: bounds hold, settled answers are the full model's."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import askless
+from askless.exceptions import (
+    InvalidOptionError,
+    InvalidPolicyError,
+    PolicyFileError,
+)
+from askless.policy import Answer
+from askless.problem import PriceList, Test
+from askless.testing import check_policy, plain_ensemble_answer, plain_standing
+from tests.policy.random_ensembles import LINKS, random_ensemble, random_rows
+
+SEEDS = st.integers(0, 2**32 - 1)
+BOUNDS = ("path", "deep")
+
+
+def modes_of(rng_seed):
+    """Yield one random ensemble with each way to keep bounds that it allows."""
+    first = random_ensemble(np.random.default_rng(rng_seed), bounds="path")
+    yield first
+    yield random_ensemble(np.random.default_rng(rng_seed), bounds="deep")
+    if first._is_vote:
+        yield random_ensemble(np.random.default_rng(rng_seed), bounds="vote")
+
+
+@given(seed=SEEDS)
+def test_lossless_answers_are_the_full_model_s(seed):
+    for policy in modes_of(seed):
+        X, codes = random_rows(np.random.default_rng(seed), policy, 20)
+        full = [plain_ensemble_answer(policy, row) for row in codes]
+        answers = policy.predict(X).tolist()
+        if policy.answers_number:
+            assert answers == full
+        else:
+            assert [policy.classes.index(a) for a in answers] == full
+
+
+@given(seed=SEEDS)
+def test_a_session_pays_what_rows_pay_and_says_the_same(seed):
+    for policy in modes_of(seed):
+        X, codes = random_rows(np.random.default_rng(seed), policy, 4)
+        costs, answers = policy.cost(X), policy.predict(X).tolist()
+        for row, cost, answer in zip(codes, costs, answers, strict=True):
+            session = policy.start()
+            while session.test is not None:
+                i = policy.test_names.index(session.test)
+                session.answer(X[session.test][_index(codes, row)], allow_unseen=True)
+                assert session.log[-1]["test"] == policy.test_names[i]
+            assert session.spent == cost
+            assert session.decision == answer
+
+
+def _index(codes, row):
+    return int(np.flatnonzero((codes == row).all(axis=1))[0])
+
+
+@given(seed=SEEDS)
+def test_every_step_agrees_with_the_plain_twin(seed):
+    rng = np.random.default_rng(seed)
+    for policy in modes_of(seed):
+        if policy.bounds == "vote":
+            continue  # below
+        _, codes = random_rows(rng, policy, 1)
+        state = ()
+        while True:
+            got, plain = policy.standing(state), plain_standing(policy, state)
+            np.testing.assert_allclose(got.low, plain.low, atol=1e-9)
+            np.testing.assert_allclose(got.high, plain.high, atol=1e-9)
+            assert got.n_waiting == plain.n_waiting
+            if got.n_waiting:
+                np.testing.assert_allclose(got.raw, plain.mean, atol=1e-9)
+            if got.test < 0:
+                break
+            assert got.test in plain.wanted
+            _assert_best(policy, state, got.test, plain.wanted)
+            if rng.random() < 0.15:
+                state = policy.skip(state)
+            else:
+                state = policy.advance(state, codes[0, got.test])
+
+
+def _assert_best(policy, state, chosen, wanted):
+    bill = policy.prices.open_bill()
+    for step, (test, code) in enumerate(state):
+        if code >= 0:
+            if policy.prices.delayed[test] and not bill.has_paid(test):
+                bill.charge_together(policy.standing(state[:step]).ahead)
+            else:
+                bill.charge(test, code)
+    price = {test: bill.price(test) for test in wanted}
+    if price[chosen] == 0:
+        return
+    assert all(price[test] > 0 for test in wanted)
+    best = max(amount / price[test] for test, amount in wanted.items())
+    assert wanted[chosen] / price[chosen] >= best * (1 - 1e-6) - 1e-6
+
+
+@given(seed=SEEDS)
+def test_bounds_hold_for_every_completion_and_never_widen(seed):
+    rng = np.random.default_rng(seed)
+    for policy in modes_of(seed):
+        _, codes = random_rows(rng, policy, 6)
+        for row in codes[:2]:
+            state, before = (), None
+            while (test := policy.next_test(state)) is not None:
+                now = policy.standing(state)
+                if before is not None:
+                    assert (now.low >= before.low - 1e-12).all()
+                    assert (now.high <= before.high + 1e-12).all()
+                before = now
+                known = dict(state)
+                for other in codes:
+                    mixed = [known.get(i, c) for i, c in enumerate(other)]
+                    full = _full_sums(policy, mixed)
+                    assert (full >= now.low - 1e-9).all()
+                    assert (full <= now.high + 1e-9).all()
+                state = policy.advance(state, int(row[test]))
+
+
+def _full_sums(policy, codes):
+    state = tuple((i, int(c)) for i, c in enumerate(codes))
+    return np.array(plain_standing(policy, state).low)
+
+
+@given(seed=SEEDS)
+def test_votes_are_bounded_as_paths_are(seed):
+    rng = np.random.default_rng(seed)
+    path = random_ensemble(np.random.default_rng(seed), "votes", bounds="path")
+    vote = random_ensemble(np.random.default_rng(seed), "votes", bounds="vote")
+    X, codes = random_rows(rng, path, 10)
+    assert vote.predict(X).tolist() == path.predict(X).tolist()
+    # Votes are exact, so that a tie may settle what rounding leaves open.
+    assert (vote.cost(X) <= path.cost(X) + 1e-12).all() or vote.prices.delayed.any()
+    assert vote.cost(X).tolist() == vote.cost(X, n_jobs=2).tolist()
+    state = ()
+    while (test := vote.next_test(state)) is not None:
+        plain = plain_standing(path, state)
+        got = vote.standing(state)
+        np.testing.assert_allclose(got.low, plain.low, atol=1e-9)
+        np.testing.assert_allclose(got.high, plain.high, atol=1e-9)
+        np.testing.assert_allclose(got.raw, plain.mean, atol=1e-3)
+        state = vote.advance(state, int(codes[0, test]))
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_nothing_depends_on_threads_or_on_what_else_is_asked(link, rng):
+    policy = random_ensemble(rng, link)
+    X, _ = random_rows(rng, policy, 300)
+    raw, cost, n_bought = policy.run_rows(X)
+    again = policy.run_rows(X, n_jobs=2)
+    for a, b in zip((raw, cost, n_bought), again, strict=True):
+        assert a.tolist() == b.tolist()
+    assert policy.run_rows(X, with_means=False)[1].tolist() == cost.tolist()
+    trace = policy.trace(X)
+    last = trace.n_steps - 1
+    assert trace.cost[np.arange(300), last].tolist() == cost.tolist()
+
+
+@given(seed=SEEDS)
+def test_stopping_early_stops_where_the_trace_says(seed):
+    rng = np.random.default_rng(seed)
+    policy = random_ensemble(rng)
+    X, _ = random_rows(rng, policy, 10)
+    trace = policy.trace(X)
+    threshold = float(rng.exponential(2.0))
+    early = policy.with_stop(threshold=threshold)
+    for row, cost in enumerate(early.cost(X)):
+        n = trace.n_steps[row]
+        stops = np.flatnonzero(trace.z[row, :n] >= threshold)
+        assert cost == trace.cost[row, stops[0] if len(stops) else n - 1]
+
+
+def test_running_to_the_end_buys_whatever_a_leaf_depends_on(rng):
+    policy = random_ensemble(rng, "logit")
+    complete = policy.with_stop(is_complete=True)
+    X, codes = random_rows(rng, policy, 30)
+    assert (complete.cost(X) >= policy.cost(X) - 1e-12).all()
+    sums = np.array([_full_sums(policy, row) for row in codes])
+    np.testing.assert_allclose(complete.run_rows(X)[0], sums, atol=1e-12)
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_an_ensemble_is_a_policy(link, rng):
+    policy = random_ensemble(rng, link)
+    if link != "number":
+        check_policy(policy, random_rows(rng, policy, 20)[0])
+
+
+def test_skipping_leaves_a_test_open(rng):
+    policy = random_ensemble(rng, "softmax")
+    session = policy.start()
+    while session.test is not None:
+        session.skip()
+    assert session.spent == 0
+    assert session.decision in policy.classes
+    beforehand = policy.class_shares(policy.initial_state())
+    assert list(session.probabilities.values()) == beforehand.tolist()
+
+
+def test_a_number_is_settled_within_its_tolerance(rng):
+    for child in rng.spawn(20):
+        policy = random_ensemble(child, "number", tolerance=0.5)
+        X, codes = random_rows(child, policy, 20)
+        full = np.array([plain_ensemble_answer(policy, row) for row in codes])
+        assert np.all(np.abs(policy.predict(X) - full) <= 0.5 + 1e-9)
+
+
+def test_parts_that_do_not_fit_are_refused(rng):
+    policy = random_ensemble(rng, "logit")
+    trees = policy.trees
+    for name, value in [
+        ("right", trees.right * 0 + 10**6),
+        ("test", trees.test * 0 + 99),
+        ("value", np.full_like(trees.value, np.inf)),
+        ("weight", trees.weight * 0),
+        ("output", trees.output + 5),
+        ("tree_start", trees.tree_start[:-1]),
+    ]:
+        broken = dataclasses.replace(trees, **{name: value})
+        if name in ("right", "test") and (trees.test < 0).all():
+            continue
+        with pytest.raises(InvalidPolicyError):
+            type(policy)(
+                policy.tests, policy.classes, policy.prices, trees=broken,
+                answer=policy.answer_rule,
+            )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"threshold": -1.0}, "threshold must be >= 0"),
+        ({"tolerance": 1.0}, "unless the answer is a number"),
+        ({"bounds": "vote"}, "leaves that name one"),
+        ({"bounds": "loose"}, "bounds must be"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(options, match, rng):
+    with pytest.raises(InvalidOptionError, match=match):
+        random_ensemble(rng, "logit", **options)
+
+
+def test_an_answer_must_be_whole():
+    with pytest.raises(InvalidPolicyError, match="must have one sum"):
+        Answer("logit", (0.0, 0.0))
+    with pytest.raises(InvalidPolicyError, match="the divisor and the slope positive"):
+        Answer("logit", (0.0,), divisor=0.0)
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_a_file_runs_like_the_ensemble_it_was_saved_from(link, rng, tmp_path):
+    policy = random_ensemble(rng, link, tolerance=0.25 * (link == "number"))
+    X, _ = random_rows(rng, policy, 50)
+    for stop in ({}, {"threshold": 1.5}, {"is_complete": True}):
+        saved = policy.with_stop(**stop)
+        saved.save(tmp_path / "ensemble.json")
+        loaded = askless.load(tmp_path / "ensemble.json")
+        for a, b in zip(saved.run_rows(X), loaded.run_rows(X), strict=True):
+            assert a.tolist() == b.tolist()
+        assert loaded.predict(X).tolist() == saved.predict(X).tolist()
+        assert loaded.bounds == saved.bounds
+
+
+def test_a_test_of_too_many_cuts_cannot_be_saved(rng, tmp_path):
+    policy = random_ensemble(rng, "logit")
+    many = Test("many", "number", cuts=tuple(map(float, range(70_000))))
+    tests = (*policy.tests, many)
+    wide = type(policy)(
+        tests, policy.classes, PriceList.plain([1.0] * len(tests)), trees=policy.trees,
+        answer=policy.answer_rule,
+    )  # fmt: skip
+    with pytest.raises(PolicyFileError, match="fewer than 65,534 cuts"):
+        wide.save(tmp_path / "wide.json")
