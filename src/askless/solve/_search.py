@@ -39,10 +39,13 @@ DEEPEN_SECONDS = 60.0
 # First tests of the worst case that are unrolled there.
 MOST_UNROLLED = 2
 MOST_BYTES = 2 * 1024**3
-# A threshold rises by a share of the open interval each time: small steps at first, so
-# that a hard table shows a rising bound, and larger ones as long as they are quick.
-FIRST_STEP, LAST_STEP = 0.04, 0.3
+# A threshold rises by a share of the open interval each time: small steps at first,
+# larger ones as long as they are quick, and smaller ones again when one outlasts its
+# patience, so that a hard table shows a rising bound. What a step that was given up has
+# proved is remembered; patience grows, so that every step is finished in the end.
+FIRST_STEP, LEAST_STEP, LAST_STEP = 0.04, 0.02, 0.3
 QUICK_SECONDS = 0.2
+FIRST_PATIENCE, PATIENCE_GROWTH = 2.0, 1.5
 # Comparisons of two cases by 64 tests that building a cover does in a second.
 COVER_RATE = 1e8
 
@@ -52,7 +55,7 @@ def search_exactly(
     limits: Limits,
     *,
     max_memory: int = MOST_BYTES,
-    cover_depth: int = 2,
+    cover_depth: int = 3,
     use_certificate: bool = True,
     use_entropy: bool = True,
     use_children: bool = True,
@@ -68,8 +71,8 @@ def search_exactly(
         Time, threads and progress.
     max_memory : int, default=2147483648
         Bytes that remembering states may take; forgetting costs time only.
-    cover_depth : int, default=2
-        How many tests of a certificate are searched exactly.
+    cover_depth : int, default=3
+        How many tests of a certificate are searched exactly; two on a large table.
     use_certificate, use_entropy, use_children, use_additivity : bool, default=True
         Switches of the bounds; they change time, never the answer.
     """
@@ -92,7 +95,7 @@ def search_restricted(
     *,
     max_breadth: int | None = None,
     max_memory: int = MOST_BYTES,
-    cover_depth: int = 2,
+    cover_depth: int = 3,
 ) -> Answer:
     """Search the K best-scored tests of each state, K = 1, 2, 3, ... as time allows.
 
@@ -152,6 +155,9 @@ class Race:
         is_too_large = size > self.max_memory // 2 or seconds > self.limits.left() / 3
         if is_too_large or not switches.get("use_certificate", True):
             return None
+        # A large table hardly leaves its root; there cheap certificates come first, and
+        # deeper ones as time allows.
+        depth = min(depth, 2) if n >= DEEPEN_FROM else depth
         return Cover(
             self.table.codes, self.table.label, self.table.case_prices, max(1, depth)
         )
@@ -204,26 +210,32 @@ class Race:
         self.prover = engine = self._engine()
         self._deepen_certificates()
         unit = self._unit()
-        share = FIRST_STEP
+        share, patience = FIRST_STEP, FIRST_PATIENCE
         while not self._is_settled() and self.limits.left() > 0:
-            best, began = self.best, self.limits.elapsed
-            gap = (best - self.lower) if best < TOO_DEAR else 4 * max(self.lower, unit)
-            step = max(unit, int(share * gap))
-            if self.is_worst:
-                step = max(unit, min(step, 4 * unit) // unit * unit)
-            theta = min(best, self.lower + step)
-            result = engine.run(self.cases, theta, self.limits.left())
+            began = self.limits.elapsed
+            theta = self._next_threshold(share, unit)
+            seconds = min(patience, self.limits.left())
+            result = engine.run(self.cases, theta, seconds)
+            if result is None:
+                # What the root is proved to cost counts all the same.
+                self._raise_lower(engine.lower_bound(self.cases))
+                share = max(LEAST_STEP, share / 2)
+                patience *= PATIENCE_GROWTH
+                continue
             if self.limits.elapsed - began < QUICK_SECONDS:
                 share = min(LAST_STEP, 2 * share)
-            if result is None:
-                # Out of time: what the root is proved to cost counts all the same.
-                self._raise_lower(engine.lower_bound(self.cases))
-                return
             if result[0] < theta:
                 self._offer(result[0], self._extract(engine))
-                self._raise_lower(result[0])
-            else:
-                self._raise_lower(result[0])
+            self._raise_lower(result[0])
+
+    def _next_threshold(self, share: float, unit: int) -> int:
+        """Return the next value to prove: the bound and a share of what is open."""
+        best, lower = self.best, self.lower
+        gap = (best - lower) if best < TOO_DEAR else 4 * max(lower, unit)
+        step = max(unit, int(share * gap))
+        if self.is_worst:
+            step = max(unit, min(step, 4 * unit) // unit * unit)
+        return min(best, lower + step)
 
     def _unit(self) -> int:
         """Return by how much two values differ at least."""
