@@ -12,6 +12,7 @@ from askless.exceptions import AsklessWarning, InvalidTableError
 COMMANDS = [
     "demo",
     "solve",
+    "fit",
     "evaluate",
     "compare",
     "show",

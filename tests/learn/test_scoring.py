@@ -37,6 +37,8 @@ def test_the_score_is_minus_the_mean_of_the_costs(clinic):
 
 @pytest.mark.parametrize("learner", LEARNERS.values(), ids=lambda learner: learner.name)
 def test_every_learner_can_be_scored(clinic, learner):
+    if learner.name == "boost":
+        pytest.importorskip("lightgbm")
     X, y = clinic.to_frame(), clinic.y
     estimator = learner.estimator(clinic.costs)
     if "n_trees" in estimator.get_params():

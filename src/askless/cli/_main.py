@@ -24,11 +24,12 @@ __all__ = ["main"]
 COMMANDS = {
     "demo": "Take the tour: solve, ask, learn.",
     "solve": "Find a cheap policy for a known table.",
+    "fit": "Learn a policy from examples.",
     "evaluate": "Price a policy on rows of data.",
     "compare": "Compare two policies on the same rows.",
     "show": "Show a policy as a picture, as code or as data.",
     "ask": "Ask test by test until the case is decided.",
-    "methods": "List the methods of solve.",
+    "methods": "List the methods of solve and fit.",
     "datasets": "List data sets, or write one to files.",
 }
 # What a shell reports for a program that Ctrl-C ended.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from askless.cli._output import (
     format_number,
@@ -20,10 +21,12 @@ from askless.cli._output import (
     working,
 )
 from askless.cli._reading import edited_option, find_role, json_option, policy_argument
+from askless.cli.solve import parse_value
 from askless.evaluate import Evaluation, evaluate
 from askless.exceptions import InvalidTableError, suggest_name
+from askless.learn._scoring import standard_cost
 from askless.policy import Policy, load
-from askless.problem import Table, read_columns
+from askless.problem import Costs, Table, read_columns
 
 __all__ = ["evaluate_command"]
 
@@ -44,6 +47,12 @@ Columns = dict[str, Any]
     "its column shows: then all of them are followed.",
 )
 @click.option("--unknown", metavar="TEXT", help="A text that is read as an empty cell.")
+@click.option(
+    "--mistakes",
+    metavar="COST",
+    help="What a wrong decision costs, instead of what the policy says: a number, or "
+    "a matrix by true class and decision, [[0, 5], [9, 0]].",
+)
 @edited_option
 @json_option
 def evaluate_command(
@@ -53,6 +62,7 @@ def evaluate_command(
     prior: str | None,
     missing: str,
     unknown: str | None,
+    mistakes: str | None,
     edited: bool,
     as_json: bool,
 ) -> None:
@@ -62,6 +72,10 @@ def evaluate_command(
     """
     notes: list[str] = []
     loaded = load(policy, edited=edited)
+    if mistakes is not None:
+        # Decisions stay as they are; only their price is another.
+        matrix = Costs([0.0], mistakes=parse_value(mistakes))
+        loaded.mistakes = matrix.mistake_matrix(loaded.classes)
     with working(f"Evaluating {policy} on {data}"):
         columns = read_columns(data, unknown=unknown)
         prior = find_role(
@@ -70,12 +84,14 @@ def evaluate_command(
         _check_columns(columns, target=target, prior=prior, path=data)
         columns = {k: _blank(column, unknown) for k, column in columns.items()}
         result = _price(loaded, columns, target, prior, missing, notes)
+        normalised = _normalise(loaded, result, columns, target, prior)
     if as_json:
-        print_json({**_numbers(result), "notes": notes})
+        more = {} if normalised is None else {"normalised_cost": normalised}
+        print_json({**_numbers(result), **more, "notes": notes})
         return
     for note in notes:
         print_note(note)
-    _print_result(policy, result, is_priced=loaded.mistakes is not None)
+    _print_result(policy, result, normalised, is_priced=loaded.mistakes is not None)
 
 
 def _check_columns(columns: Columns, *, path: Path, **roles: str | None) -> None:
@@ -135,7 +151,22 @@ def _is_nan(value: object) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _print_result(path: Path, result: Evaluation, *, is_priced: bool) -> None:
+def _normalise(
+    policy: Policy, result: Evaluation, columns: Columns, target: str | None, prior: Any
+) -> float | None:
+    """Return the total cost over the standard cost of the rows, after Turney."""
+    if policy.mistakes is None or target is None:
+        return None
+    weights = None if prior is None else np.asarray(columns[prior], dtype=float)
+    every = policy.prices.cost_of_all()
+    labels = [str(label) for label in columns[target]]
+    standard = standard_cost(every, labels, policy.mistakes, weights)
+    return result.total_cost / standard if standard > 0 else None
+
+
+def _print_result(
+    path: Path, result: Evaluation, normalised: float | None, *, is_priced: bool
+) -> None:
     numbers = _numbers(result)
     click.echo(f"{path} on {result.n_cases:,} rows\n")
     facts = [
@@ -153,4 +184,6 @@ def _print_result(path: Path, result: Evaluation, *, is_priced: bool) -> None:
         if is_priced:
             facts.append(("mistake cost", format_number(result.mistake_cost)))
             facts.append(("total cost", format_number(result.total_cost)))
+        if normalised is not None:
+            facts.append(("  of the standard cost", format_share(normalised)))
     print_facts(facts)

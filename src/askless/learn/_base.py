@@ -51,7 +51,7 @@ class PolicyClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : frame or array-like of shape (n_rows, n_tests)
+        X : frame, mapping of columns, or array-like of shape (n_rows, n_tests)
             Raw values. Numbers are compared with thresholds, everything else branches
             by value; NaN and None are missing.
         y : array-like of shape (n_rows,)
@@ -74,7 +74,7 @@ class PolicyClassifier(ClassifierMixin, BaseEstimator):
         if sample_weight is not None:
             weights = _check_sample_weight(
                 sample_weight,
-                X if isinstance(values, dict) else values,
+                labels if isinstance(values, dict) else values,
                 dtype=np.float64,
                 ensure_non_negative=True,
             )
@@ -142,6 +142,11 @@ class PolicyClassifier(ClassifierMixin, BaseEstimator):
         self, X: Any, *, reset: bool, y: Any = None
     ) -> tuple[NDArray[Any] | dict[str, Column], list[str]]:
         """Return X as a matrix of floats, or as columns if it holds anything else."""
+        if isinstance(X, Mapping):
+            columns = as_columns(X)
+            self._check_names(list(columns), reset=reset)
+            _check_finite(columns)
+            return columns, list(columns)
         if is_frame(X):
             validate_data(self, X, **_y(y), reset=reset, skip_check_array=True)
             columns = as_columns(X)
@@ -160,6 +165,17 @@ class PolicyClassifier(ClassifierMixin, BaseEstimator):
         )  # fmt: skip
         matrix = matrix[0] if y is not None else matrix
         return matrix, [f"x{i}" for i in range(matrix.shape[1])]
+
+    def _check_names(self, names: list[str], *, reset: bool) -> None:
+        """Keep the names of columns that come as a mapping, as of those of a frame."""
+        if reset:
+            self.feature_names_in_ = np.array(names, dtype=object)
+            self.n_features_in_ = len(names)
+        elif names != list(getattr(self, "feature_names_in_", names)):
+            raise InvalidOptionError(
+                "New rows must have the columns that were learned from, in their "
+                f"order. Got {names[:8]}. Pass the same columns."
+            )
 
     def _make_costs(self, n_tests: int) -> Costs:
         if self.costs is None:

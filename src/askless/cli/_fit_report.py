@@ -1,0 +1,102 @@
+"""Report what was learned: for people with a flowchart, for machines as plain data.
+
+This module must not know how it was learned.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from askless.cli._output import (
+    flowchart,
+    format_number,
+    format_share,
+    print_facts,
+    print_flowchart,
+)
+from askless.cli._report import MOST_NODES
+from askless.evaluate import Evaluation
+from askless.policy import Tree
+
+__all__ = ["Fit", "describe_fit", "print_fit"]
+
+
+class Fit(NamedTuple):
+    """What was learned from what, and how it does on its own examples."""
+
+    data: Path
+    output: Path | None
+    method: str
+    model: Any
+    result: Evaluation
+    n_rows: int
+    notes: list[str]
+
+
+def describe_fit(fit: Fit) -> dict[str, Any]:
+    """Return what was learned, for JSON."""
+    policy = fit.model.policy_
+    stages = getattr(fit.model, "stages_", [])
+    return {
+        "data": str(fit.data),
+        "method": fit.method,
+        "n_rows": fit.n_rows,
+        "n_tests": len(policy.tests),
+        "classes": [str(label) for label in policy.classes],
+        "training": {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in fit.result.to_dict().items()
+        },
+        "cost_of_all": policy.prices.cost_of_all(),
+        "n_nodes": policy.n_nodes if isinstance(policy, Tree) else None,
+        "depth": policy.depth if isinstance(policy, Tree) else None,
+        "status": getattr(fit.model, "status_", None),
+        "stages": [
+            {"name": s.name, "seconds": s.seconds, "cost": s.cost, "best": s.best}
+            for s in stages
+        ],
+        "notes": fit.notes,
+        "policy": None if fit.output is None else str(fit.output),
+    }
+
+
+def print_fit(fit: Fit, *, quiet: bool) -> None:
+    """Print what was learned, for people."""
+    policy, result = fit.model.policy_, fit.result
+    n_tests, n_classes = len(policy.tests), len(policy.classes)
+    click.echo(
+        f"{fit.data}: {fit.n_rows:,} examples, {n_tests:,} tests, {n_classes:,} "
+        "classes\n"
+    )
+    facts = [("method", fit.method)]
+    if isinstance(policy, Tree):
+        shape = f"{policy.n_nodes} nodes, {policy.depth} tests at most"
+        facts.append(("tree", shape))
+    facts += [
+        ("tests cost", f"{format_number(result.expected_cost)} a row"),
+        ("cost of all tests", format_number(policy.prices.cost_of_all())),
+        ("error", format_share(result.error)),
+    ]
+    if result.mistake_cost is not None:
+        facts.append(("mistakes cost", f"{format_number(result.mistake_cost)} a row"))
+        facts.append(("total", f"{format_number(result.total_cost)} a row"))
+    print_facts(facts)
+    click.echo("\nThese figures are of the rows it learned from; evaluate others.")
+    stages = getattr(fit.model, "stages_", [])
+    if len(stages) > 1:
+        last = stages[-1]
+        click.echo(
+            f"{len(stages)} stages, the last one ready after {last.seconds:.2g} s."
+        )
+    if not quiet and getattr(policy, "n_nodes", MOST_NODES + 1) <= MOST_NODES:
+        click.echo()
+        print_flowchart(flowchart(policy))
+    click.echo()
+    wrote = (
+        f"Wrote {fit.output}" if fit.output else "Nothing was written: -o FILE does it."
+    )
+    click.echo(wrote)
