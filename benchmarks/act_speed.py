@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -79,17 +82,57 @@ def fit_seconds(n_rows: int, n_tests: int, samples: int, n_jobs: int = 1) -> flo
     return float(best)
 
 
+def busiest_thread(call: Callable[[], None]) -> tuple[float, float]:
+    """Return the seconds of a call, and the CPU time of the thread that worked most."""
+    import psutil
+
+    process, most, done = psutil.Process(), {}, threading.Event()
+
+    def look() -> dict[int, float]:
+        return {t.id: t.user_time + t.system_time for t in process.threads()}
+
+    def watch() -> None:
+        while not done.wait(0.01):
+            most.update(look())
+
+    before = look()
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    start = time.perf_counter()
+    call()
+    seconds = time.perf_counter() - start
+    done.set()
+    watcher.join()
+    return seconds, max(cpu - before.get(thread, 0.0) for thread, cpu in most.items())
+
+
 def compare_threads(quick: bool) -> dict[str, object]:
-    """Grow a long tree with one thread and with two."""
-    X, y = make_frame(400 if quick else 2000, 10)
+    """Grow a long tree with one thread and with two.
+
+    On a machine with other work, two threads do not get two cores. What counts then is
+    the CPU time of the busier thread: what the wall time would be on a quiet one.
+    """
+    X, y = make_frame(500 if quick else 4000, 10)
 
     def fit(n_jobs: int) -> None:
         ACTClassifier([1.0] * 10, 50, samples=5, random_state=0, n_jobs=n_jobs).fit(
             X, y
         )
 
-    two, one = time_both(lambda: fit(2), lambda: fit(1), 1 if quick else 2)
-    return row("ACT, two threads against one", two, one, 1.6)
+    wall, cpu = [np.inf, np.inf], [np.inf, np.inf]
+    for _ in range(2 if quick else 3):
+        for n_jobs in (1, 2):
+            seconds, busiest = busiest_thread(lambda n_jobs=n_jobs: fit(n_jobs))
+            wall[n_jobs - 1] = min(wall[n_jobs - 1], seconds)
+            cpu[n_jobs - 1] = min(cpu[n_jobs - 1], busiest)
+    is_busy = os.getloadavg()[0] > (os.cpu_count() or 1) + 1
+    used = cpu if is_busy else wall
+    print(
+        f"two threads: {wall[0] / wall[1]:.2f} times by the clock, "
+        f"{cpu[0] / cpu[1]:.2f} by the busier thread"
+        + (" (used: other work is running)" if is_busy else "")
+    )
+    return row("ACT, two threads against one", used[1], used[0], 1.6)
 
 
 def growth(quick: bool) -> dict[str, list[tuple[int, float]]]:

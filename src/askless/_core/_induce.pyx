@@ -8,6 +8,7 @@ by sampled look-ahead. This module must not know what the learner is called.
 from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memset
 
 import numpy as np
 
@@ -189,8 +190,12 @@ cdef class Inducer:
             const uint8_t[:, ::1] narrow = None
             const uint16_t[:, ::1] wide = None
             const float64_t[::1] spent
-            float64_t total = 0.0, weight = 0.0
+            float64_t total = 0.0, weight = 0.0, paid
             bint is_wide = codes.dtype == np.uint16
+            # A row that goes the default way pays for its own outcome.
+            bint by_outcome = prices.has_outcome_prices
+            uint8_t[::1] bought = np.zeros(prices.n_tests + 1, dtype=np.uint8)
+            uint8_t[::1] is_open = np.zeros(prices.n_groups + 1, dtype=np.uint8)
         if is_wide:
             wide = codes
         else:
@@ -207,16 +212,25 @@ cdef class Inducer:
         with nogil:
             for i in range(rows.shape[0]):
                 node = 0
+                paid = 0.0
+                if by_outcome:
+                    memset(&bought[0], 0, prices.n_tests)
+                    memset(&is_open[0], 0, prices.n_groups)
                 while self.tree.test[node] >= 0:
                     c = (
                         wide[self.tree.test[node], rows[i]] if is_wide
                         else narrow[self.tree.test[node], rows[i]]
                     )
+                    if by_outcome:
+                        paid += prices.charge(
+                            self.tree.test[node], c, &bought[0], &is_open[0]
+                        )
                     j = self.find_branch(node, c)
                     node = self.tree.branch_child[self.tree.branch_start[node] + j]
                 weight += weights[rows[i]]
                 total += weights[rows[i]] * (
-                    spent[node] + mistakes[classes[rows[i]], decision[node]]
+                    (paid if by_outcome else spent[node])
+                    + mistakes[classes[rows[i]], decision[node]]
                 )
         return total / weight if weight > 0 else 0.0
 
