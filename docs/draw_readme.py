@@ -47,18 +47,9 @@ def draw_terminal(lines: list[str], title: str) -> str:
 
 
 def draw_car() -> str:
-    """Solve the car, and draw what the command line shows of it."""
-    table = askless.datasets.load_car()
-    solution = askless.solve(table)
-    lines = [
-        "$ askless show car.json --max-depth 3",
-        "",
-        *askless.show(solution.policy, max_depth=3).splitlines(),
-        "",
-        f"expected {solution.expected_cost:.1f} minutes, at worst "
-        f"{solution.worst_cost:g}; every check: {table.prices.cost_of_all():g} minutes",
-    ]
-    return draw_terminal(lines, "The flowchart for a car that won't start")
+    """Solve the car, and draw the upper levels of its flowchart."""
+    policy = askless.solve(askless.datasets.load_car()).policy
+    return askless.show(policy, "svg", title="The car won't start", max_depth=3)
 
 
 def draw_interview() -> str:

@@ -25,6 +25,8 @@ MIN_WIDTH, MAX_WIDTH = 124.0, 250.0
 MAX_LABEL = 150.0
 PADDING, GAP, MARGIN = 11.0, 10.0, 24.0
 MIN_PAGE = 560.0
+# Decisions that the legend lists; boxes name theirs anyway.
+MOST_LISTED = 12
 
 LIGHT = {
     "ground": "#ffffff", "box": "#f7f8fa", "line": "#c9ced6", "edge": "#b4bbc6",
@@ -195,8 +197,14 @@ def _head(picture: Picture, page: float) -> tuple[list[str], float]:
         )
         x += width
     x, y = MARGIN, y + 46
-    for label, colour, share in picture.legend:
-        text = f"{shorten(label, SMALL_SIZE, 180)}  {percent_text(share)}"
+    entries = [
+        (f"{shorten(label, SMALL_SIZE, 180)}  {percent_text(share)}", colour)
+        for label, colour, share in picture.legend[:MOST_LISTED]
+    ]
+    n_more = len(picture.legend) - len(entries)
+    if n_more:
+        entries.append((f"and {n_more:,} more", REST))
+    for text, colour in entries:
         width = text_width(text, SMALL_SIZE) + 36
         if x + width > page and x > MARGIN:
             x, y = MARGIN, y + 19

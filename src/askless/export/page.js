@@ -15,11 +15,15 @@ let shown = [];
 let focused = 0;
 let chosen = -1; // a decision picked out in the legend
 let matches = [], matchAt = -1;
+let isMatch = new Set();
 let mode = "auto";
 let scale = 1;
 let isPrinting = false;
+let treeAt = 0;
+let drawn = ""; // what stands on the stage
 
 function load(index) {
+  treeAt = index;
   nodes = DATA.trees[index].nodes.map((row, id) => ({
     id, parent: row[0], seen: row[1], title: row[2], price: row[3], sure: row[4],
     spent: row[5], share: row[6], mix: row[7], decision: row[8], isLeaf: row[9],
@@ -35,7 +39,9 @@ function load(index) {
   cards = [];
   focused = 0;
   matches = [];
+  isMatch = new Set();
   matchAt = -1;
+  measureAll();
   openFew();
   writeFacts(DATA.trees[index].facts);
 }
@@ -126,19 +132,29 @@ function draw() {
     if (!cards[id]) cards[id] = makeCard(nodes[id]);
     dress(nodes[id], cards[id]);
   }
-  stage.className = isOutline() ? "outline" : "chart";
   stage.classList.toggle("dimmed", chosen >= 0);
-  stage.replaceChildren(edges, ...shown.map((id) => cards[id]));
-  if (isOutline()) {
-    stage.removeAttribute("style");
-    wrap.style.height = "";
-    for (const id of shown) {
-      cards[id].style.left = cards[id].style.top = cards[id].style.width = "";
-    }
-  } else {
-    place();
+  // Thousands of boxes are moved only if some came, went, or change places.
+  const state = `${isOutline()} ${scale} ${treeAt} ${shown.join()}`;
+  if (state !== drawn) {
+    drawn = state;
+    arrange();
   }
   tell();
+}
+
+function arrange() {
+  stage.classList.toggle("outline", isOutline());
+  stage.classList.toggle("chart", !isOutline());
+  stage.replaceChildren(edges, ...shown.map((id) => cards[id]));
+  if (!isOutline()) {
+    place();
+    return;
+  }
+  stage.removeAttribute("style");
+  wrap.style.height = "";
+  for (const id of shown) {
+    cards[id].style.left = cards[id].style.top = cards[id].style.width = "";
+  }
 }
 
 function dress(node, card) {
@@ -152,32 +168,35 @@ function dress(node, card) {
     }
   }
   card.tabIndex = node.id === focused ? 0 : -1;
-  card.classList.toggle("match", matches.includes(node.id));
+  card.classList.toggle("match", isMatch.has(node.id));
   card.classList.toggle("chosen", node.isLeaf && node.decision === chosen);
   card.setAttribute("aria-selected", node.id === focused);
 }
 
-function measure(text, font) {
-  brush.font = font;
-  return brush.measureText(text).width;
+// Measures all texts once, one font after the other: changing it takes long.
+function measureAll() {
+  const family = getComputedStyle(document.body).fontFamily;
+  const width = (text) => (text ? brush.measureText(text).width : 0);
+  brush.font = `600 13px ${family}`;
+  for (const node of nodes) node.first = width(node.title);
+  brush.font = `12px ${family}`;
+  for (const node of nodes) {
+    node.first += (node.price ? width(node.price) + 24 : 0) +
+      (node.sure ? width(node.sure) + 10 : 0) + 10;
+    node.second = width(`spent ${node.spent} · ${percent(node.share)}`);
+    node.label = Math.min(width(node.seen), 160);
+  }
 }
 
 // Columns from left to right; subtrees are pushed together as far as outlines allow.
 function place() {
-  const family = getComputedStyle(document.body).fontFamily;
   const widths = [], labels = [];
   for (const id of shown) {
     const node = nodes[id];
     const more = node.isLeaf || isOpen.has(id) ? 0 : 52;
-    const first = measure(node.title, `600 13px ${family}`) +
-      (node.price ? measure(node.price, `12px ${family}`) + 24 : 0) +
-      (node.sure ? measure(node.sure, `12px ${family}`) + 10 : 0) + 10;
-    const second = measure(`spent ${node.spent} · ${percent(node.share)}`,
-      `12px ${family}`) + more;
-    const width = Math.min(Math.max(first, second, 96) + 24, 270);
+    const width = Math.min(Math.max(node.first, node.second + more, 96) + 24, 270);
     widths[node.depth] = Math.max(widths[node.depth] || 0, width);
-    const label = Math.min(measure(node.seen, `12px ${family}`), 160);
-    labels[node.depth] = Math.max(labels[node.depth] || 0, label);
+    labels[node.depth] = Math.max(labels[node.depth] || 0, node.label);
   }
   const left = [LEFT];
   for (let d = 1; d < widths.length; d++) {
@@ -333,6 +352,7 @@ function search() {
   const words = $("query").value.trim().toLowerCase();
   matches = words ? nodes.filter((node) =>
     `${node.seen} ${node.title}`.toLowerCase().includes(words)).map((n) => n.id) : [];
+  isMatch = new Set(matches);
   matchAt = matches.length ? 0 : -1;
   showMatch(false);
 }
