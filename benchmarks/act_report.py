@@ -89,6 +89,46 @@ def count_wins(frame: pd.DataFrame, one: str, other: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def list_means(results: Results) -> list[dict[str, object]]:
+    """Return the means of every part as rows of the page."""
+    rows: list[dict[str, object]] = []
+    main = results.frame("main")
+    if not main.empty:
+        table = summarise(main)
+        for label, row in table.iterrows():
+            found = ", ".join(
+                f"{name} {row[name]}" for name in table if name in NAMES.values()
+            )
+            what = f"{label}, {row['problems']} problems"
+            rows.append({"what": what, "found": found, "met": "-"})
+        fits = main.groupby("learner").size()
+        found = ", ".join(
+            f"{NAMES[name]} {fits[name]:,}" for name in LEARNERS if name in fits
+        )
+        rows.append({"what": "held-out folds priced", "found": found, "met": "-"})
+    for part, keys in (
+        ("expert", ["set", "mistake"]),
+        ("random costs", ["mistake"]),
+        ("uneven mistakes", ["mistake", "ratio"]),
+    ):
+        frame = results.frame(part)
+        if frame.empty:
+            continue
+        table = frame.pivot_table(index=keys, columns="learner", values="cost")
+        for key, row in table.iterrows():
+            label = " ".join(
+                f"{k:g}" if isinstance(k, float | int) else str(k)
+                for k in (key if isinstance(key, tuple) else (key,))
+            )
+            found = ", ".join(
+                f"{NAMES[name]} {row[name]:.1f}"
+                for name in LEARNERS
+                if name in row and row[name] == row[name]
+            )
+            rows.append({"what": f"{part} {label}", "found": found, "met": "-"})
+    return rows
+
+
 def _finding(what: str, holds: bool, found: str) -> dict[str, object]:
     return {"what": what, "found": found, "met": "holds" if holds else "not"}
 
