@@ -21,7 +21,16 @@ from typing import Any as _Any
 
 if _TYPE_CHECKING:
     from askless import datasets
-    from askless.evaluate import Comparison, Evaluation, compare, diagnose, evaluate
+    from askless.evaluate import (
+        Comparison,
+        Evaluation,
+        Frontier,
+        compare,
+        diagnose,
+        evaluate,
+        frontier,
+        precision_at,
+    )
     from askless.export import show
     from askless.learn import (
         ACTClassifier,
@@ -76,6 +85,7 @@ __all__ = [
     "Ensemble",
     "Evaluation",
     "Forest",
+    "Frontier",
     "GreedyTreeClassifier",
     "ICETClassifier",
     "IDXClassifier",
@@ -93,12 +103,14 @@ __all__ = [
     "datasets",
     "diagnose",
     "evaluate",
+    "frontier",
     "group_worth",
     "load",
     "make_cost_scorer",
     "neg_normalised_cost",
     "neg_test_cost",
     "neg_total_cost",
+    "precision_at",
     "read_costs",
     "read_table",
     "show",

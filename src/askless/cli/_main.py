@@ -27,6 +27,7 @@ COMMANDS = {
     "fit": "Learn a policy from examples.",
     "evaluate": "Price a policy on rows of data.",
     "compare": "Compare two policies on the same rows.",
+    "frontier": "Compare models: error against cost, as a page.",
     "show": "Show a policy as a picture, as code or as data.",
     "ask": "Ask test by test until the case is decided.",
     "methods": "List the methods of solve and fit.",

@@ -6,6 +6,7 @@ is evaluated, shown or run.
 
 from askless.learn._adaptive import AdaptiveEnsemble
 from askless.learn._anytime import Stage
+from askless.learn._astc import ASTCClassifier
 from askless.learn._budget_boost import BudgetBoostClassifier
 from askless.learn._budget_forest import BudgetForestClassifier, ForestPoint
 from askless.learn._cost_tree import CostTreeClassifier
@@ -19,6 +20,7 @@ from askless.learn._greedy_family import (
 from askless.learn._greedy_tree import GreedyTreeClassifier
 from askless.learn._icet import ICETClassifier
 from askless.learn._look_ahead import ACTClassifier, LSID3Classifier
+from askless.learn._plain_forest import PlainForestClassifier
 from askless.learn._registry import LEARNERS, Learner
 from askless.learn._scoring import (
     make_cost_scorer,
@@ -30,6 +32,7 @@ from askless.learn._worth import Worth, group_worth
 
 __all__ = [
     "ACTClassifier",
+    "ASTCClassifier",
     "AdaptiveEnsemble",
     "BudgetBoostClassifier",
     "BudgetForestClassifier",
@@ -45,6 +48,7 @@ __all__ = [
     "LEARNERS",
     "LSID3Classifier",
     "Learner",
+    "PlainForestClassifier",
     "Stage",
     "Worth",
     "group_worth",
