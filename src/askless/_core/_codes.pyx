@@ -72,6 +72,8 @@ cdef void encode_block(
             value = values[i, test]
             if value != value:
                 code = <code_t> (n_cuts + 1)
+            elif n_cuts == 1:
+                code = first_cut[0] < value
             else:
                 code = <code_t> count_cuts_below(first_cut, n_cuts, value)
             codes[test, i if in_order else <intp_t> position[i]] = code

@@ -88,12 +88,15 @@ cdef class ForestWalker:
     cdef const int32_t[::1] used       # (n_columns,) the tests in order of column
     cdef float64_t[::1] byte_price     # (8 * n_words, 256) of each byte of a set
     cdef Packed* packed                # NULL unless is_fast
+    cdef uint64_t* way                 # (n_nodes,) columns above a node, of one word
 
     def __cinit__(self):
         self.packed = NULL
+        self.way = NULL
 
     def __dealloc__(self):
         free(self.packed)
+        free(self.way)
 
     def __init__(
         self,
@@ -149,6 +152,7 @@ cdef class ForestWalker:
     cdef int pack(self) except -1:
         cdef:
             intp_t n_nodes = self.test.shape[0], node
+            int32_t branch
             Packed* packed = <Packed*> malloc((n_nodes + 1) * sizeof(Packed))
         if packed == NULL:
             raise MemoryError("no memory left to walk a forest")
@@ -166,6 +170,20 @@ cdef class ForestWalker:
                     self.cut[node] + 1 + packed[node].shift
                 )
         self.packed = packed
+        if self.n_words > 1:
+            return 0
+        self.way = <uint64_t*> calloc(n_nodes + 1, sizeof(uint64_t))
+        if self.way == NULL:
+            raise MemoryError("no memory left to walk a forest")
+        for node in range(n_nodes):
+            # Children come after their parents.
+            if self.test[node] >= 0:
+                for branch in range(
+                    self.branch_start[node], self.branch_start[node + 1]
+                ):
+                    self.way[self.branch_child[branch]] = self.way[node] | (
+                        (<uint64_t> 1) << packed[node].column
+                    )
         return 0
 
     cdef inline int32_t follow(self, int32_t node, intp_t code) noexcept nogil:
@@ -253,31 +271,28 @@ cdef class ForestWalker:
             const Packed* packed = self.packed
             Packed node
             int32_t[N_LANES] at
-            uint64_t[N_LANES] seen
             intp_t lane
             int32_t moved = 1, following
         for lane in range(N_LANES):
             at[lane] = root
-            seen[lane] = 0
         if self.n_words == 1:
+            # The columns on the way to a leaf were listed before.
             while moved:
                 for lane in range(N_LANES):
                     node = packed[at[lane]]
-                    seen[lane] |= (<uint64_t> 1) << node.column
                     at[lane] = next_node(
                         node, at[lane], rows[lane * stride + node.column]
                     )
                 moved = 0
                 for lane in range(N_LANES):
                     node = packed[at[lane]]
-                    seen[lane] |= (<uint64_t> 1) << node.column
                     following = next_node(
                         node, at[lane], rows[lane * stride + node.column]
                     )
                     moved |= following ^ at[lane]
                     at[lane] = following
             for lane in range(N_LANES):
-                sets[lane] = seen[lane]
+                sets[lane] = self.way[at[lane]]
         else:
             while moved:
                 moved = 0
@@ -312,6 +327,9 @@ cdef class ForestWalker:
             uint64_t[N_LANES] seen
             uint64_t* into
             bint in_order = out.cost != NULL and not self.sums_exactly
+            bint only_votes = (
+                out.tally != NULL and out.leaf == NULL and out.weights == NULL
+            )
             intp_t n_marks = self.prices.n_tests + self.prices.n_groups + 1
             uint8_t* marks = NULL
         if in_order:
@@ -330,8 +348,14 @@ cdef class ForestWalker:
                     rows + row * stride, stride, self.tree_start[tree], leaf, into
                 )
                 end = min(<intp_t> N_LANES, n - row)
-                for lane in range(end):
-                    self.add_leaf(row + lane, tree, leaf[lane], out)
+                if only_votes:
+                    for lane in range(end):
+                        out.tally[
+                            (row + lane) * self.n_classes + self.decision[leaf[lane]]
+                        ] += 1
+                else:
+                    for lane in range(end):
+                        self.add_leaf(row + lane, tree, leaf[lane], out)
                 if n_words > 1:
                     if in_order:
                         for lane in range(end):

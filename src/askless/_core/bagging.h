@@ -52,6 +52,18 @@ static inline int has_fast_bytes(void)
 
 static inline void set_fast_bytes(int use) { askless_use_fast = use; }
 
+#if defined(__SSE2__)
+/* All ones in the first n of sixteen bytes. Runs of a class are short, so that the rest
+ * beyond the last whole sixteen is most of the work: it is read whole and masked. Columns
+ * have room for it behind their end. */
+static inline __m128i first_bytes(ptrdiff_t n)
+{
+    const __m128i places =
+        _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return _mm_cmpgt_epi8(_mm_set1_epi8((char)n), places);
+}
+#endif
+
 /* The weight of the rows whose code is at most the limit. */
 static inline int64_t weigh_at_most_u8(const uint8_t *codes, const uint8_t *weights,
                                        ptrdiff_t n, uint8_t limit)
@@ -68,11 +80,19 @@ static inline int64_t weigh_at_most_u8(const uint8_t *codes, const uint8_t *weig
         const __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(c, limits), c);
         sums = _mm_add_epi64(sums, _mm_sad_epu8(_mm_and_si128(low, w), zero));
     }
+    if (i < n) {
+        const __m128i c = _mm_loadu_si128((const __m128i *)(codes + i));
+        const __m128i w = _mm_loadu_si128((const __m128i *)(weights + i));
+        const __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(c, limits), c);
+        const __m128i kept = _mm_and_si128(low, first_bytes(n - i));
+        sums = _mm_add_epi64(sums, _mm_sad_epu8(_mm_and_si128(kept, w), zero));
+    }
     _mm_storeu_si128((__m128i *)halves, sums);
     total = halves[0] + halves[1];
-#endif
+#else
     for (; i < n; i++)
         total += codes[i] <= limit ? weights[i] : 0;
+#endif
     return total;
 }
 
@@ -87,11 +107,17 @@ static inline int64_t sum_u8(const uint8_t *weights, ptrdiff_t n)
     for (; i + 16 <= n; i += 16)
         sums = _mm_add_epi64(
             sums, _mm_sad_epu8(_mm_loadu_si128((const __m128i *)(weights + i)), zero));
+    if (i < n) {
+        const __m128i w = _mm_loadu_si128((const __m128i *)(weights + i));
+        sums = _mm_add_epi64(
+            sums, _mm_sad_epu8(_mm_and_si128(w, first_bytes(n - i)), zero));
+    }
     _mm_storeu_si128((__m128i *)halves, sums);
     total = halves[0] + halves[1];
-#endif
+#else
     for (; i < n; i++)
         total += weights[i];
+#endif
     return total;
 }
 

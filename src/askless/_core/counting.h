@@ -61,6 +61,13 @@ static inline void min_max_u8(const uint8_t *column, ptrdiff_t n, uint8_t *low, 
             leasts = _mm_min_epu8(leasts, codes);
             mosts = _mm_max_epu8(mosts, codes);
         }
+        if (i < n) {
+            /* The last sixteen, some of which were seen: that changes nothing. */
+            const __m128i codes = _mm_loadu_si128((const __m128i *)(column + n - 16));
+            leasts = _mm_min_epu8(leasts, codes);
+            mosts = _mm_max_epu8(mosts, codes);
+            i = n;
+        }
         _mm_storeu_si128((__m128i *)bytes, leasts);
         for (j = 0; j < 16; j++)
             least = bytes[j] < least ? bytes[j] : least;

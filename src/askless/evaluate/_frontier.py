@@ -14,9 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
-from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 
 from askless.evaluate._frontier_points import Frontier, FrontierPoint
 from askless.exceptions import InvalidOptionError, InvalidTableError
@@ -201,6 +198,8 @@ def _fit_at(
     budgets: list[float],
 ) -> Iterator[tuple[str, Any]]:
     """Yield fitted models: one, or one for each budget."""
+    from sklearn.base import clone
+
     params = model.get_params() if hasattr(model, "get_params") else {}
     fresh = clone(model) if hasattr(model, "get_params") else copy.deepcopy(model)
     if "costs" in params and params["costs"] is None and costs is not None:
@@ -345,6 +344,8 @@ def _make_metric(metric: str | Metric, costs: Costs, classes: Any) -> Metric:
 def _split(
     cv: Any, y: NDArray[Any], random_state: int
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    from sklearn.model_selection import StratifiedKFold
+
     if isinstance(cv, int):
         smallest = int(np.unique(y, return_counts=True)[1].min())
         if not 2 <= cv <= smallest:
@@ -365,6 +366,8 @@ def _summarise(
     mean = pairs.mean(axis=0)
     half = np.zeros(2)
     if n > 1:
+        from scipy import stats
+
         quantile = float(stats.t.ppf((1 + confidence) / 2, n - 1))
         half = quantile * pairs.std(axis=0, ddof=1) / np.sqrt(n)
     low, high = np.maximum(mean - half, 0.0), mean + half

@@ -116,6 +116,14 @@ def quantile_test(name: str, values: Column, max_levels: int = BYTE_LEVELS) -> T
         # A fixed seed: the levels depend on the data alone.
         rows = np.random.default_rng(0).integers(0, len(values), SAMPLE_ROWS)
         values = values[rows]
+    if values.dtype.kind == "f" and len(values):
+        # Columns of a matrix lie apart in memory, and are read several times.
+        values = np.ascontiguousarray(values)
+        pair = _two_values(values)
+    else:
+        pair = None
+    if pair is not None:
+        return number_test(name, pair, np.arange(len(pair)))
     ordered = np.sort(values.astype(np.float64, copy=False))
     ordered = ordered[: np.searchsorted(ordered, np.nan)]
     if ordered.size == 0:
@@ -127,6 +135,19 @@ def quantile_test(name: str, values: Column, max_levels: int = BYTE_LEVELS) -> T
     # The bin of a value is set by the rank of its first row.
     ranks = np.flatnonzero(is_first)
     return number_test(name, distinct, ranks * max_levels // ordered.size)
+
+
+def _two_values(values: Column) -> NDArray[np.float64] | None:
+    """Return the values of a column of at most two, which need not be sorted.
+
+    None if it has more, or if some are missing.
+    """
+    if np.unique(values[:64]).size > 2:
+        return None
+    low, high = values.min(), values.max()
+    if not np.all((values == low) | (values == high)):
+        return None
+    return np.unique(np.array([low, high], dtype=np.float64))
 
 
 def distinct_outcomes(values: Column) -> list[Outcome]:
