@@ -15,6 +15,7 @@ COMMANDS = [
     "fit",
     "evaluate",
     "compare",
+    "frontier",
     "show",
     "ask",
     "methods",

@@ -12,6 +12,7 @@ It grows the same trees as the general grower, to the last bit, by other means:
 This module must not know what becomes of the tree.
 """
 
+cimport cython
 from libc.math cimport INFINITY
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
@@ -137,8 +138,10 @@ cdef struct Best:
     Score score
     bint has_missing
     Bits left
+    float64_t inverse  # of the ratio
 
 
+@cython.final
 cdef class BaggedGrower:
     """One growth: the sample, the nodes still to do, and the tree so far."""
 
@@ -298,15 +301,16 @@ cdef class BaggedGrower:
             self.arena[tests + n_kept + i - start] = self.arena[tests + i]
         return end - start
 
-    cdef bint is_too_dear(
+    cdef inline bint is_too_dear(
         self, float64_t price, float64_t reduction, Best* best
     ) noexcept nogil:
         """Return whether no split of so little reduction can beat the best one."""
+        # Without a division, which would be most of the work on a small set.
         if best.score.ratio == INFINITY:
             return False
-        return reduction <= 0 or price / reduction * SLACK > best.score.ratio
+        return reduction <= 0 or price * SLACK > best.score.ratio * reduction
 
-    cdef void offer(
+    cdef inline void offer(
         self, Best* best, intp_t test, intp_t cut, float64_t whole, float64_t value,
         bint has_missing, Bits left,
     ) noexcept nogil:
@@ -316,6 +320,12 @@ cdef class BaggedGrower:
             Score score
         if reduction <= TOLERANCE * whole:
             return
+        if (
+            best.score.ratio < INFINITY
+            and self.price[test] > best.score.ratio * (1 + 1e-9) * reduction
+        ):
+            # Clearly worse; what is close is left to the rule of ties.
+            return
         score.ratio = self.price[test] / reduction
         score.reduction = reduction
         if is_better(score, test, best.score, best.test):
@@ -324,6 +334,7 @@ cdef class BaggedGrower:
             best.score = score
             best.has_missing = has_missing
             best.left = left
+            best.inverse = 1 / score.ratio if score.ratio > 0 else INFINITY
 
     cdef int record(
         self, intp_t node, intp_t n_classes, const int32_t* classes
@@ -628,9 +639,7 @@ cdef class BaggedGrower:
                     n_kept += self.keep_rest(tests, i, item.n_tests, n_kept)
                     break
             if 0 < best.score.ratio < INFINITY:
-                give_up = block.whole - (
-                    self.price[test] / best.score.ratio * SLACK
-                )
+                give_up = block.whole - self.price[test] * best.inverse * SLACK
             found = find_block_cut(
                 &block, &self.planes[test], give_up, self.is_fast
             )

@@ -340,109 +340,121 @@ typedef struct {
     int can_split; /* 0: one code only */
 } BlockCut;
 
+/* How many places of a set of bits a class has. */
+#define PLACES_OF(bits, k)                                                               \
+    (askless_popcount((bits).places[0] & set->of_class[k].places[0]) +                   \
+     askless_popcount((bits).places[1] & set->of_class[k].places[1]))
+
+/* The impurities of both sides: of two classes, of several, and beyond a threshold. Pairs
+ * are counted in whole numbers, which are exact in any order. */
+#define MIX_TWO                                                                          \
+    const int32_t a = PLACES_OF(tried, 0), b = PLACES_OF(tried, 1);                      \
+    f_left = (double)(a * b);                                                            \
+    f_right = (double)((set->counts[0] - a) * (set->counts[1] - b));
+
+#define MIX_PAIRS                                                                        \
+    int32_t n_left = 0, n_right = 0, in_left = 0, in_right = 0;                          \
+    ptrdiff_t k;                                                                         \
+    for (k = 0; k < set->n_classes; k++) {                                               \
+        const int32_t a = PLACES_OF(tried, k), b = set->counts[k] - a;                   \
+        n_left += a;                                                                     \
+        n_right += b;                                                                    \
+        in_left += a * a;                                                                \
+        in_right += b * b;                                                               \
+    }                                                                                    \
+    f_left = (double)((n_left * n_left - in_left) / 2);                                  \
+    f_right = (double)((n_right * n_right - in_right) / 2);
+
+#define MIX_BEYOND                                                                       \
+    double left[BLOCK_PLACES], right[BLOCK_PLACES];                                      \
+    ptrdiff_t k;                                                                         \
+    for (k = 0; k < set->n_classes; k++) {                                               \
+        left[k] = (double)PLACES_OF(tried, k);                                           \
+        right[k] = set->totals[k] - left[k];                                             \
+    }                                                                                    \
+    f_left = mix_weights(left, set->n_classes, set->alpha);                              \
+    f_right = mix_weights(right, set->n_classes, set->alpha);
+
 /* The best cut of one test: a walk down the bits of the codes to the crossing, where the
  * impurity on the left first exceeds the one on the right. Gives up, with a value of at
  * least `give_up`, when no cut can be below that. */
-#define BLOCK_CUT_BODY                                                                   \
-    BlockCut cut;                                                                        \
-    double low_left = 0.0, low_right = set->whole;                                       \
-    double high_left = set->whole, high_right = 0.0;                                     \
-    Bits open = set->set, low = {{0, 0}}, high = set->set;                               \
-    double left_weights[BLOCK_PLACES], right_weights[BLOCK_PLACES];                      \
-    double *left = left_weights, *right = right_weights;                                 \
-    int i;                                                                               \
-    ptrdiff_t k;                                                                         \
-    cut.can_split = 0;                                                                   \
-    for (i = 0; i < codes->n_planes; i++) {                                              \
-        const Bits plane = codes->planes[i];                                             \
-        const uint64_t zero0 = open.places[0] & ~plane.places[0];                        \
-        const uint64_t zero1 = open.places[1] & ~plane.places[1];                        \
-        const uint64_t one0 = open.places[0] & plane.places[0];                          \
-        const uint64_t one1 = open.places[1] & plane.places[1];                          \
-        double f_left, f_right;                                                          \
-        Bits tried;                                                                      \
-        if (!(zero0 | zero1) || !(one0 | one1))                                          \
-            continue;                                                                    \
-        cut.can_split = 1;                                                               \
-        tried.places[0] = low.places[0] | zero0;                                         \
-        tried.places[1] = low.places[1] | zero1;                                         \
-        if (set->alpha == 0 && set->n_classes == 2) {                                    \
-            const int32_t a =                                                            \
-                askless_popcount(tried.places[0] & set->of_class[0].places[0]) +         \
-                askless_popcount(tried.places[1] & set->of_class[0].places[1]);          \
-            const int32_t b =                                                            \
-                askless_popcount(tried.places[0] & set->of_class[1].places[0]) +         \
-                askless_popcount(tried.places[1] & set->of_class[1].places[1]);          \
-            f_left = (double)(a * b);                                                    \
-            f_right = (double)((set->counts[0] - a) * (set->counts[1] - b));             \
-        } else if (set->alpha == 0) {                                                    \
-            /* Pairs in whole numbers: exact, and so the same as in any other order. */  \
-            int32_t n_left = 0, n_right = 0, in_left = 0, in_right = 0;                  \
-            for (k = 0; k < set->n_classes; k++) {                                       \
-                const int32_t a =                                                        \
-                    askless_popcount(tried.places[0] & set->of_class[k].places[0]) +     \
-                    askless_popcount(tried.places[1] & set->of_class[k].places[1]);      \
-                const int32_t b = set->counts[k] - a;                                    \
-                n_left += a;                                                             \
-                n_right += b;                                                            \
-                in_left += a * a;                                                        \
-                in_right += b * b;                                                       \
+#define BLOCK_CUT(NAME, TARGET, MIX)                                                     \
+    TARGET static BlockCut NAME(const BlockSet *set, const CodePlanes *codes,            \
+                                double give_up)                                          \
+    {                                                                                    \
+        BlockCut cut;                                                                    \
+        double low_left = 0.0, low_right = set->whole;                                   \
+        double high_left = set->whole, high_right = 0.0;                                 \
+        Bits open = set->set, low = {{0, 0}}, high = set->set;                           \
+        int i;                                                                           \
+        cut.can_split = 0;                                                               \
+        for (i = 0; i < codes->n_planes; i++) {                                          \
+            const Bits plane = codes->planes[i];                                         \
+            const uint64_t zero0 = open.places[0] & ~plane.places[0];                    \
+            const uint64_t zero1 = open.places[1] & ~plane.places[1];                    \
+            const uint64_t one0 = open.places[0] & plane.places[0];                      \
+            const uint64_t one1 = open.places[1] & plane.places[1];                      \
+            double f_left, f_right;                                                      \
+            Bits tried;                                                                  \
+            if (!(zero0 | zero1) || !(one0 | one1))                                      \
+                continue;                                                                \
+            cut.can_split = 1;                                                           \
+            tried.places[0] = low.places[0] | zero0;                                     \
+            tried.places[1] = low.places[1] | zero1;                                     \
+            {                                                                            \
+                MIX                                                                      \
             }                                                                            \
-            f_left = (double)((n_left * n_left - in_left) / 2);                          \
-            f_right = (double)((n_right * n_right - in_right) / 2);                      \
-        } else {                                                                         \
-            for (k = 0; k < set->n_classes; k++) {                                       \
-                left[k] = (double)(askless_popcount(tried.places[0] &                    \
-                                                    set->of_class[k].places[0]) +        \
-                                   askless_popcount(tried.places[1] &                    \
-                                                    set->of_class[k].places[1]));        \
-                right[k] = set->totals[k] - left[k];                                     \
+            if (f_left <= f_right) {                                                     \
+                low = tried;                                                             \
+                low_left = f_left;                                                       \
+                low_right = f_right;                                                     \
+                open.places[0] = one0;                                                   \
+                open.places[1] = one1;                                                   \
+                if (f_left > give_up)                                                    \
+                    break;                                                               \
+            } else {                                                                     \
+                high = tried;                                                            \
+                high_left = f_left;                                                      \
+                high_right = f_right;                                                    \
+                open.places[0] = zero0;                                                  \
+                open.places[1] = zero1;                                                  \
+                if (f_right > give_up)                                                   \
+                    break;                                                               \
             }                                                                            \
-            f_left = mix_weights(left, set->n_classes, set->alpha);                      \
-            f_right = mix_weights(right, set->n_classes, set->alpha);                    \
         }                                                                                \
-        if (f_left <= f_right) {                                                         \
-            low = tried;                                                                 \
-            low_left = f_left;                                                           \
-            low_right = f_right;                                                         \
-            open.places[0] = one0;                                                       \
-            open.places[1] = one1;                                                       \
-        } else {                                                                         \
-            high = tried;                                                                \
-            high_left = f_left;                                                          \
-            high_right = f_right;                                                        \
-            open.places[0] = zero0;                                                      \
-            open.places[1] = zero1;                                                      \
-        }                                                                                \
-        if ((low_left > high_right ? low_left : high_right) > give_up)                   \
-            break;                                                                       \
-    }                                                                                    \
-    cut.value = low_right <= high_left ? low_right : high_left;                          \
-    cut.left = low_right <= high_left ? low : high;                                      \
-    return cut;
+        (void)low_left;                                                                  \
+        (void)high_right;                                                                \
+        cut.value = low_right <= high_left ? low_right : high_left;                      \
+        cut.left = low_right <= high_left ? low : high;                                  \
+        return cut;                                                                      \
+    }
 
-static BlockCut find_block_cut_plain(const BlockSet *set, const CodePlanes *codes,
-                                     double give_up)
-{
-    BLOCK_CUT_BODY
-}
+BLOCK_CUT(cut_two_plain, , MIX_TWO)
+BLOCK_CUT(cut_pairs_plain, , MIX_PAIRS)
+BLOCK_CUT(cut_beyond_plain, , MIX_BEYOND)
 
 #if defined(ASKLESS_X86_DISPATCH)
-__attribute__((target("popcnt"))) static BlockCut find_block_cut_popcnt(
-    const BlockSet *set, const CodePlanes *codes, double give_up)
-{
-    BLOCK_CUT_BODY
-}
+#define ASKLESS_POPCNT __attribute__((target("popcnt")))
+BLOCK_CUT(cut_two_popcnt, ASKLESS_POPCNT, MIX_TWO)
+BLOCK_CUT(cut_pairs_popcnt, ASKLESS_POPCNT, MIX_PAIRS)
+BLOCK_CUT(cut_beyond_popcnt, ASKLESS_POPCNT, MIX_BEYOND)
 #endif
 
 static inline BlockCut find_block_cut(const BlockSet *set, const CodePlanes *codes,
                                       double give_up, int is_fast)
 {
 #if defined(ASKLESS_X86_DISPATCH)
-    if (is_fast)
-        return find_block_cut_popcnt(set, codes, give_up);
+    if (is_fast) {
+        if (set->alpha != 0)
+            return cut_beyond_popcnt(set, codes, give_up);
+        return set->n_classes == 2 ? cut_two_popcnt(set, codes, give_up)
+                                   : cut_pairs_popcnt(set, codes, give_up);
+    }
 #endif
-    return find_block_cut_plain(set, codes, give_up);
+    if (set->alpha != 0)
+        return cut_beyond_plain(set, codes, give_up);
+    return set->n_classes == 2 ? cut_two_plain(set, codes, give_up)
+                               : cut_pairs_plain(set, codes, give_up);
 }
 
 static inline int count_places(Bits set)

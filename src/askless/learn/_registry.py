@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from askless.learn._base import PolicyClassifier
 from askless.learn._budget_boost import BudgetBoostClassifier
+from askless.learn._budget_forest import BudgetForestClassifier
 from askless.learn._cost_tree import CostTreeClassifier
 from askless.learn._greedy_family import (
     C45Classifier,
@@ -50,6 +51,12 @@ _LEARNERS = [
         "Least total cost, tests and mistakes together: prices each split by growing "
         "subtrees below it, on classes that a forest has smoothed. Recommended.",
         is_anytime=True,
+    ),
+    Learner(
+        "forest",
+        BudgetForestClassifier,
+        "Random forest whose mean cost stays within a budget; a test is paid once for "
+        "all trees.",
     ),
     Learner(
         "boost",
