@@ -1,4 +1,7 @@
-"""Draw the README's pictures from real output: ``python docs/draw_readme.py``."""
+"""Draw the pictures of README and concepts: ``python docs/draw_readme.py``.
+
+All of them show real output of the code that stands beside them.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +55,8 @@ def draw_car() -> str:
     return askless.show(policy, "svg", title="The car won't start", max_depth=3)
 
 
-def draw_interview() -> str:
-    """Solve the bike of the README, and draw an interview about it."""
+def draw_bike() -> tuple[str, str]:
+    """Solve the bike of the README; return the drawing and an interview about it."""
     readme = (HERE.parent / "README.md").read_text(encoding="utf-8")
     files = dict(re.findall(r"<!-- file: (\S+) -->\n```text\n(.*?)```", readme, re.S))
     answers = ["hard", "what if worn", "fine", "2"]
@@ -66,9 +69,40 @@ def draw_interview() -> str:
             costs=askless.read_costs(Path(folder, "bike.costs.csv")),
             prior="prior",
         )
-        askless.solve(table).policy.save(Path(folder, "bike.json"))
+        policy = askless.solve(table).policy
+        policy.save(Path(folder, "bike.json"))
         lines = ["$ askless ask bike.json", *_interview(folder, answers)]
-    return draw_terminal(lines, "An interview about a bike")
+    drawing = str(askless.show(policy, "svg"))
+    return drawing, draw_terminal(lines, "An interview about a bike")
+
+
+def draw_blood() -> str:
+    """Draw the policy of the page of words: two tests that share the drawn blood."""
+    costs = askless.Costs(
+        {"iron": 7, "sugar": 5},
+        groups={"blood": ["iron", "sugar"]},
+        discounted={"iron": 5, "sugar": 3},
+    )
+    outcomes = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    table = askless.Table(outcomes, list("abcd"), tests=["iron", "sugar"], costs=costs)
+    policy = askless.solve(table).policy
+    return str(askless.show(policy, "svg", title="Blood is drawn once"))
+
+
+def draw_unknown() -> str:
+    """Draw a policy for a case that may show either outcome."""
+    table = askless.Table(
+        {
+            "lamp": ["dark", "dim", "bright", None],
+            "socket": ["dead", "live", "live", "odd"],
+        },
+        ["fuse", "dimmer", "nothing", "bulb"],
+        costs={"lamp": 1, "socket": 5},
+        prior=[2, 2, 5, 1],
+        chances={"lamp": {"dark": 0.5, "dim": 0.5, "bright": 0}},
+    )
+    policy = askless.solve(table).policy
+    return str(askless.show(policy, "svg", title="The bulb may be dark or dim"))
 
 
 def _interview(folder: str, answers: list[str]) -> list[str]:
@@ -88,10 +122,17 @@ def _interview(folder: str, answers: list[str]) -> list[str]:
 
 
 def main() -> None:
-    """Draw both pictures."""
-    images = HERE / "images"
-    (images / "car.svg").write_text(draw_car(), encoding="utf-8")
-    (images / "ask.svg").write_text(draw_interview(), encoding="utf-8")
+    """Draw all of them."""
+    bike, ask = draw_bike()
+    pictures = {
+        "car": draw_car(),
+        "bike": bike,
+        "ask": ask,
+        "blood": draw_blood(),
+        "unknown": draw_unknown(),
+    }
+    for name, picture in pictures.items():
+        (HERE / "images" / f"{name}.svg").write_text(picture, encoding="utf-8")
 
 
 if __name__ == "__main__":

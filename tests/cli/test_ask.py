@@ -208,6 +208,20 @@ def test_a_pipe_gets_questions_and_a_decision(house, ask, folder):
     assert sorted(path.name for path in folder.iterdir()) == ["house.json"]
 
 
+def test_a_forest_does_not_claim_to_be_certain_after_a_skip(ask, folder):
+    clinic = askless.datasets.make_clinic(200, random_state=0)
+    forest = askless.BudgetForestClassifier(
+        clinic.costs, budget=200, n_estimators=3, max_depth=3, random_state=0
+    )
+    policy = forest.fit(clinic.to_frame(), clinic.y).policy_
+    policy.save(folder / "forest.json")
+    shown = ask("forest.json", lines=["skip"] * 40).stdout
+    assert "(as far as the answers go)" in shown
+    result = policy.run(lambda row, test: row[test], clinic.to_frame().iloc[0])
+    assert result.decision == policy.predict(clinic.to_frame().iloc[:1])[0]
+    assert result.spent == policy.cost(clinic.to_frame().iloc[:1])[0]
+
+
 def test_a_pipe_that_ends_too_soon_is_an_error(house, ask):
     result = ask(house, "--log", "x.jsonl", lines=["dark"], code=1)
     assert "To go on: askless ask" in result.stderr

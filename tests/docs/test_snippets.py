@@ -15,6 +15,9 @@ from pathlib import Path
 
 import pytest
 
+import askless
+from askless.solve import METHODS
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     path
@@ -90,3 +93,18 @@ def test_no_command_hides_in_a_block_that_is_not_run():
             if block["kind"] in ("", "text", "sh", "bash", "shell"):
                 assert "$ askless" not in block["body"], page
                 assert not block["body"].startswith("askless "), page
+
+
+def test_every_method_has_a_page():
+    listed = (ROOT / "docs" / "methods" / "index.md").read_text(encoding="utf-8")
+    pages = {
+        path.stem: path.read_text(encoding="utf-8")
+        for path in (ROOT / "docs" / "methods").glob("*.md")
+    }
+    estimators = [name for name in askless.__all__ if name.endswith("Classifier")]
+    for name in [*METHODS, *estimators]:
+        found = [stem for stem, text in pages.items() if text.startswith(f"# {name}\n")]
+        assert len(found) == 1, f"{name} needs a page in docs/methods"
+        assert f"({found[0]}.md)" in listed, f"{name} is not in the list of methods"
+        for part in ("Idea", "Guarantee", "Cost", "Use it", "Do not use it"):
+            assert f"**{part}" in pages[found[0]], f"{found[0]}.md does not say: {part}"

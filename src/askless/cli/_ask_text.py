@@ -249,9 +249,7 @@ def print_end(interview: Interview) -> None:
     console = open_console()
     line = Text.assemble("\n=> ", (str(session.decision), "bold green"))
     certainty = interview.certainty
-    line.append(
-        "  (certain)" if certainty == 1 else f"  ({format_share(certainty)} certain)"
-    )
+    line.append(f"  ({_describe_certainty(interview)})")
     console.print(line, soft_wrap=True)
     everything = session.policy.prices.cost_of_all()
     saved = max(everything - session.spent, 0.0)
@@ -268,6 +266,15 @@ def print_end(interview: Interview) -> None:
     if certainty < 1:
         _say(f"   {_describe_likely(session)}")
     print_path(session)
+
+
+def _describe_certainty(interview: Interview) -> str:
+    certainty = interview.certainty
+    # Only a tree and a sequence know what a test that was not answered leaves open.
+    knows = interview.session.policy.kind in ("tree", "sequence")
+    if interview.n_unanswered and not knows:
+        return "as far as the answers go"
+    return "certain" if certainty == 1 else f"{format_share(certainty)} certain"
 
 
 def print_path(session: Session) -> None:

@@ -7,6 +7,7 @@ do, the policy does. This module must not know how any learner grows its policy.
 from __future__ import annotations
 
 import os
+import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
@@ -22,10 +23,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from askless.exceptions import InvalidOptionError
+from askless.exceptions import DegeneratePolicyWarning, InvalidOptionError
 from askless.learn._examples import CodedExamples, code_examples
 from askless.learn._scoring import mistake_costs
-from askless.policy import Policy
+from askless.policy import Policy, explain_degenerate
 from askless.problem import Costs, as_columns
 from askless.problem._frames import Column, is_frame
 
@@ -88,7 +89,15 @@ class PolicyClassifier(ClassifierMixin, BaseEstimator):
             _count_jobs(self.n_jobs),
         )
         self.policy_ = self._grow(examples, self._make_costs(len(names)))
+        self._warn_if_degenerate()
         return self
+
+    def _warn_if_degenerate(self) -> None:
+        """Warn if the policy has nothing to say, unless y left it nothing."""
+        if len(self.classes_) > 1:
+            found = explain_degenerate(self.policy_)
+            if found is not None:
+                warnings.warn(found, DegeneratePolicyWarning, stacklevel=3)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the decision for each row."""
