@@ -101,7 +101,11 @@ def test_every_method_has_a_page():
         path.stem: path.read_text(encoding="utf-8")
         for path in (ROOT / "docs" / "methods").glob("*.md")
     }
-    estimators = [name for name in askless.__all__ if name.endswith("Classifier")]
+    estimators = [
+        name
+        for name in askless.learn.__all__
+        if name in askless.__all__ and name.endswith(("Classifier", "Ensemble"))
+    ]
     for name in [*METHODS, *estimators]:
         found = [stem for stem, text in pages.items() if text.startswith(f"# {name}\n")]
         assert len(found) == 1, f"{name} needs a page in docs/methods"
