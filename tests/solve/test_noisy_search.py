@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import askless
+from askless._core._noisy_search import NoisySearch
 from askless.solve._answer import Limits
 from askless.solve._noisy_search import NoisyRace, search_noisy
+from askless.solve._noisy_table import state_noisy
 from askless.solve._solve import _make_task
 from askless.testing import brute_force_noisy
 from tests.solve.noisy_tables import (
@@ -90,6 +92,43 @@ def test_switches_change_time_never_the_answer(rng, switches):
             full.policy.expected_cost, abs=1e-9
         )
         assert less.lower_bound == pytest.approx(full.lower_bound, abs=1e-6)
+
+
+def test_certificates_change_time_never_the_answer(rng):
+    for own in rng.spawn(12):
+        weights = own.exponential(size=14) ** 3
+        table = random_noisy(own, 14, 12, 0.15, prior=weights)
+        if table.indistinct:
+            continue
+        task = _make_task(table, "expected", "class")
+        full = search_noisy(task, Limits())
+        less = search_noisy(task, Limits(), use_certificate=False)
+        assert less.policy.expected_cost == pytest.approx(
+            full.policy.expected_cost, abs=1e-9
+        )
+        assert less.lower_bound == pytest.approx(full.lower_bound, abs=1e-6)
+
+
+def test_certificates_save_states_where_weights_are_uneven(rng):
+    weights = np.exp(-np.arange(60) / 6)
+    table = random_noisy(np.random.default_rng(5), 60, 30, 0.1, prior=weights)
+    counts = []
+    for rules in (None, "all"):
+        stated = state_noisy(_make_task(table, "expected", "class"))
+        engine = NoisySearch(
+            stated.kernel,
+            np.ones(30),
+            mode=1,
+            is_worst=False,
+            max_bytes=2**26,
+            pair_price=stated.prices,
+            rules=stated.rules if rules else None,
+        )
+        quiet = np.zeros(60, dtype=np.int64)
+        value = engine.run_state(stated.cases, quiet, 3.9 * stated.weight_scale, 60.0)
+        assert value is not None
+        counts.append(engine.n_expanded)
+    assert counts[1] <= counts[0]
 
 
 def test_threads_do_not_change_a_proved_cost(rng):

@@ -27,6 +27,7 @@ class NoisySearch:
         near: NDArray[np.uint64] | None = None,
         stops_near: bool = False,
         pair_price: NDArray[np.float64] | None = None,
+        rules: NDArray[np.uint64] | None = None,
         breadth: int = 0,
         by_information: bool = False,
         use_huffman: bool = True,

@@ -62,6 +62,11 @@ cdef float64_t TOO_DEAR = 1e300
 cdef float64_t ROUNDING = 1e-12
 # Small sets are searched in full even by a restricted search.
 cdef intp_t SMALL = 6
+# Sets of at most so many tests are tried to certify a case, in at most so many steps,
+# and only for cases that weigh more than one in so many.
+cdef intp_t MOST_COVER = 6
+cdef intp_t COVER_STEPS = 400
+cdef float64_t HEAVY = 64.0
 # Deeper than this, the stack of a thread may end.
 cdef intp_t MOST_DEPTH = 3000
 
@@ -79,8 +84,7 @@ cdef struct Child:
     intp_t n
     float64_t scale  # weights in the child are these times those of its own state
     float64_t lower  # of its own state
-    float64_t mass
-    uint64_t key
+    bint is_certified
 
 
 # What one outcome of a test amounts to, for bounds.
@@ -163,6 +167,33 @@ cdef float64_t huffman(float64_t* weights, intp_t n, intp_t arity) noexcept nogi
     return total
 
 
+cdef extern from *:
+    """
+    static inline int noisy_count_bits(unsigned long long word)
+    {
+    #if defined(__GNUC__)
+        return __builtin_popcountll(word);
+    #else
+        int n = 0;
+        for (; word; word &= word - 1) n++;
+        return n;
+    #endif
+    }
+    static inline int noisy_lowest_bit(unsigned long long word)
+    {
+    #if defined(__GNUC__)
+        return __builtin_ctzll(word);
+    #else
+        int n = 0;
+        while (!(word & 1)) { word >>= 1; n++; }
+        return n;
+    #endif
+    }
+    """
+    int noisy_count_bits(uint64_t word) noexcept nogil
+    int noisy_lowest_bit(uint64_t word) noexcept nogil
+
+
 cdef class NoisySearch:
     """One search over one noisy table, for one objective.
 
@@ -199,6 +230,12 @@ cdef class NoisySearch:
     cdef uint8_t[::1] is_done
     cdef const float64_t[:, ::1] pair_price  # least price that parts two cases
     cdef bint has_pairs
+    # Bits of the tests that may rule out y if x is true: (n_cases, n_cases, n_words).
+    cdef const uint64_t[:, :, ::1] rules
+    cdef bint use_certificate
+    cdef int32_t[::1] rest          # (MOST_COVER + 1, n_cases)
+    cdef intp_t n_covers
+    cdef int32_t[::1] heap
     cdef float64_t cheapest_of_all
     cdef uint16_t[::1] words
     cdef Sum* sums
@@ -230,6 +267,7 @@ cdef class NoisySearch:
         const uint64_t[:, ::1] near=None,
         bint stops_near=False,
         const float64_t[:, ::1] pair_price=None,
+        const uint64_t[:, :, ::1] rules=None,
         intp_t breadth=0,
         bint by_information=False,
         bint use_huffman=True,
@@ -251,13 +289,21 @@ cdef class NoisySearch:
         self.has_pairs = pair_price is not None and near is None
         if pair_price is not None:
             self.pair_price = pair_price
+        self.use_certificate = (
+            rules is not None and near is None and not is_worst
+            and table.has_single_labels
+        )
+        if rules is not None:
+            self.rules = rules
+        self.rest = np.zeros((MOST_COVER + 2) * n, dtype=np.int32)
         self.states = StateTable(max_bytes)
         rng = np.random.default_rng(20190101)
         self.hash = rng.integers(0, 2**64, 1 << 16, dtype=np.uint64)
         self.case_hash = rng.integers(0, 2**64, n, dtype=np.uint64)
         self.is_done = np.zeros(table.n_tests + 1, dtype=np.uint8)
         self.words = np.zeros(5 * n + table.n_tests + 8, dtype=np.uint16)
-        self.buffer = np.zeros(2 * n + 8)
+        self.heap = np.zeros(n + 1, dtype=np.int32)
+        self.buffer = np.zeros(4 * n + 8)
         self.cheapest_of_all = np.min(price)
         self.dearest = np.max(price)
         self.use_huffman = use_huffman
@@ -648,6 +694,127 @@ cdef class NoisySearch:
             free(candidates)
         return found
 
+    cdef float64_t certify(
+        self, const int32_t* cases, const float64_t* weight, intp_t n,
+        float64_t cheapest, intp_t arity,
+    ) noexcept nogil:
+        """Bound a state by code words that are long enough to be told apart.
+
+        The word of a case is at least as long as the fewest tests that may rule out
+        all others. Starting from these lengths, words are made longer, always where it
+        costs least for the room that it makes, until all of them fit.
+        """
+        cdef:
+            intp_t i, k, most, top
+            float64_t total = 0.0, cost = 0.0, room = -1.0, share, gained
+            float64_t base = <float64_t> arity
+            int32_t* heap = &self.heap[0]
+            float64_t* ratio = &self.buffer[0]
+            float64_t* length = ratio + n
+        for i in range(n):
+            total += weight[i]
+        if total <= 0:
+            return 0.0
+        for i in range(n):
+            k = 1
+            if weight[i] * HEAVY >= total:
+                # Words of light cases are long enough without it.
+                most = min(MOST_COVER, <intp_t> (log2(total / weight[i])) + 3)
+                while k < most:
+                    self.n_covers = 0
+                    if self.may_cover(cases, n, cases[i], k):
+                        break
+                    k += 1
+            length[i] = <float64_t> k
+            cost += weight[i] * k
+            share = base ** (-<float64_t> k)
+            room += share
+            # What a longer word costs for the room that it makes.
+            ratio[i] = weight[i] / (share * (1 - 1 / base))
+            heap[i] = <int32_t> i
+        i = n // 2
+        while i > 0:
+            i -= 1
+            self.sift(heap, ratio, i, n)
+        while room > 1e-12:
+            top = heap[0]
+            share = base ** (-length[top])
+            gained = share * (1 - 1 / base)
+            if gained >= room:
+                cost += weight[top] * room / gained
+                break
+            room -= gained
+            cost += weight[top]
+            length[top] += 1
+            ratio[top] *= base
+            self.sift(heap, ratio, 0, n)
+        return cheapest * cost * (1 - 1e-9)
+
+    cdef void sift(
+        self, int32_t* heap, const float64_t* ratio, intp_t at, intp_t n
+    ) noexcept nogil:
+        """Put the item of a heap where it belongs, least ratio on top."""
+        cdef:
+            intp_t child
+            int32_t item = heap[at]
+        while 2 * at + 1 < n:
+            child = 2 * at + 1
+            if child + 1 < n and ratio[heap[child + 1]] < ratio[heap[child]]:
+                child += 1
+            if ratio[heap[child]] >= ratio[item]:
+                break
+            heap[at] = heap[child]
+            at = child
+        heap[at] = item
+
+    cdef bint may_cover(
+        self, const int32_t* others, intp_t n, intp_t case, intp_t k
+    ) noexcept nogil:
+        """Return whether k tests may rule out all others; True if it takes too long."""
+        cdef:
+            intp_t i, w, n_words = self.rules.shape[2], fewest = 1 << 30, n_bits
+            intp_t hardest = -1, test, n_after
+            uint64_t word, still
+            const uint64_t* row
+            int32_t* after = &self.rest[(k - 1) * self.table.n_cases]
+        self.n_covers += 1
+        if self.n_covers > COVER_STEPS:
+            return True
+        # One test for all.
+        for w in range(n_words):
+            word = ~(<uint64_t> 0)
+            for i in range(n):
+                if others[i] != case:
+                    word &= self.rules[case, others[i], w]
+                    if word == 0:
+                        break
+            if word:
+                return True
+        if k == 1:
+            return False
+        for i in range(n):
+            if others[i] == case:
+                continue
+            n_bits = 0
+            for w in range(n_words):
+                n_bits += noisy_count_bits(self.rules[case, others[i], w])
+            if n_bits < fewest:
+                fewest = n_bits
+                hardest = others[i]
+        for w in range(n_words):
+            still = self.rules[case, hardest, w]
+            while still:
+                test = noisy_lowest_bit(still)
+                still &= still - 1
+                n_after = 0
+                for i in range(n):
+                    row = &self.rules[case, others[i], 0]
+                    after[n_after] = others[i]
+                    n_after += others[i] != case and not (row[w] >> test) & 1
+                if n_after == 0 or self.may_cover(after, n_after, case, k - 1):
+                    return True
+        return False
+
     cdef float64_t weigh_all(
         self, const int32_t* cases, const int64_t* noise, intp_t n
     ) noexcept nogil:
@@ -820,6 +987,7 @@ cdef class NoisySearch:
             float64_t total, value, allowed, base = self.price[test]
             bint is_child_exact = False, was_done
             Entry* entry
+            uint64_t key
             uint8_t kind
             float64_t cheapest = weight[2 * n], rate = weight[2 * n + 1]
             intp_t arity = <intp_t> weight[2 * n + 2]
@@ -866,6 +1034,7 @@ cdef class NoisySearch:
                     for i in range(child.n):
                         noises[at + i] -= least
                 child.lower = 0.0
+                child.is_certified = False
                 if not self.has_near:
                     for i in range(child.n):
                         own[i] = self.table.prior[parts[at + i]]
@@ -875,12 +1044,11 @@ cdef class NoisySearch:
                         parts + at, own, child.n, cheapest, rate, arity
                     )
                 if self.use_children and (child.n > 2 or not self.has_pairs):
-                    child.key = self.spell(parts + at, noises + at, child.n, &n_words)
-                    entry = self.states.find(
-                        child.key, &self.words[0], n_words, 0, 0
-                    )
+                    key = self.spell(parts + at, noises + at, child.n, &n_words)
+                    entry = self.states.find(key, &self.words[0], n_words, 0, 0)
                     if entry != NULL:
                         child.lower = max(child.lower, real_of(entry.lower))
+                        child.is_certified = entry.is_certified or entry.is_exact
                 if self.is_worst:
                     total = max(total, base + child.lower)
                 else:
@@ -890,6 +1058,30 @@ cdef class NoisySearch:
             candidate.lower = max(candidate.lower, total)
             if total >= enough * (1 - ROUNDING):
                 return total
+            if self.use_certificate:
+                for j in range(n_children):
+                    child = &children[j]
+                    if child.is_certified or child.n < 3:
+                        continue
+                    for i in range(child.n):
+                        own[i] = self.table.prior[parts[child.first + i]]
+                        if noises[child.first + i]:
+                            own[i] *= power_of_half(noises[child.first + i])
+                    value = self.certify(
+                        parts + child.first, own, child.n, cheapest, arity
+                    )
+                    key = self.spell(
+                        parts + child.first, noises + child.first, child.n, &n_words
+                    )
+                    entry = self.states.insert(key, &self.words[0], n_words, 0, 0)
+                    entry.is_certified = True
+                    if value > child.lower:
+                        total += child.scale * (value - child.lower)
+                        child.lower = value
+                    if not entry.is_exact and child.lower > real_of(entry.lower):
+                        entry.lower = bits_of(child.lower)
+                    if total >= enough * (1 - ROUNDING):
+                        return total
             # The hardest child first: it is the likeliest to end the trial.
             left = n_children
             while left > 0:

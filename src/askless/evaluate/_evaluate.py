@@ -11,10 +11,14 @@ from askless.evaluate._evaluation import Evaluation
 from askless.evaluate._table import Ending, walk_table
 from askless.exceptions import InvalidTableError
 from askless.policy import Policy
+from askless.policy._sample import draw_runs
 from askless.problem import Table
 from askless.problem._frames import clean_column
 
 __all__ = ["evaluate"]
+
+# With more ways to go than this, cases are drawn instead of followed.
+MOST_ENDINGS = 300_000
 
 
 def evaluate(
@@ -56,7 +60,10 @@ def evaluate(
 
 def _evaluate_table(policy: Policy, table: Table) -> Evaluation:
     labels = _true_labels(policy, table)
-    endings = walk_table(policy, table)
+    try:
+        endings = walk_table(policy, table, MOST_ENDINGS)
+    except OverflowError:
+        return _sample_table(policy, table, labels)
     n = table.n_cases
     cost, worst, error = np.zeros(n), np.zeros(n), np.zeros(n)
     mistake = np.zeros(n)
@@ -83,6 +90,32 @@ def _evaluate_table(policy: Policy, table: Table) -> Evaluation:
         case_error=error,
         costs=costs,
         weights=weights,
+    )
+
+
+def _sample_table(
+    policy: Policy, table: Table, labels: NDArray[np.int64]
+) -> Evaluation:
+    """Evaluate on cases drawn from the prior, since there are too many ways to go."""
+    runs = draw_runs(policy, table, labels.astype(np.int32), most_runs=2000)
+    costs, where = np.unique(runs.costs, return_inverse=True)
+    mistake = None
+    if policy.mistakes is not None:
+        mistake = float(policy.mistakes[labels[runs.cases], runs.decisions].mean())
+    unsaid = np.full(table.n_cases, np.nan)
+    sample = runs.summary
+    return Evaluation(
+        expected_cost=sample.expected_cost,
+        worst_cost=sample.worst_cost,
+        error=sample.error,
+        mistake_cost=mistake,
+        case_cost=unsaid,
+        case_worst=unsaid,
+        case_error=unsaid,
+        costs=costs,
+        weights=_sum_by(where, np.full(len(runs.costs), 1 / len(runs.costs))),
+        is_exact=False,
+        margin=sample.margin,
     )
 
 

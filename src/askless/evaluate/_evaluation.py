@@ -36,7 +36,10 @@ class Evaluation:
     costs, weights : ndarray
         The distribution of the cost: different costs, ascending, and their weights.
     is_exact : bool
-        Whether the numbers are computed, not sampled.
+        Whether the numbers are computed, not sampled. What is said of each case is then
+        not known (NaN).
+    margin : float
+        Half the width of the 99 % interval of a sampled expected cost, else 0.
 
     Examples
     --------
@@ -57,6 +60,7 @@ class Evaluation:
     costs: NDArray[np.float64]
     weights: NDArray[np.float64]
     is_exact: bool = True
+    margin: float = 0.0
 
     @property
     def n_cases(self) -> int:
@@ -100,4 +104,5 @@ class Evaluation:
             "mistake_cost": self.mistake_cost,
             "total_cost": self.total_cost,
             "is_exact": self.is_exact,
+            "margin": self.margin,
         }

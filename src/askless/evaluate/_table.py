@@ -40,8 +40,14 @@ class Visit(NamedTuple):
     shown: dict[int, NDArray[np.bool_]]
 
 
-def walk_table(policy: Policy, table: Table) -> list[Ending]:
-    """Return where the cases of a table end, with their chances and costs."""
+def walk_table(policy: Policy, table: Table, most: int | None = None) -> list[Ending]:
+    """Return where the cases of a table end, with their chances and costs.
+
+    Raises
+    ------
+    OverflowError
+        If there are more than `most` places where they end.
+    """
     guide = Guide(policy, table)
     if isinstance(policy, Tree) and not table.has_unknown:
         return _walk_tree(policy, guide)
@@ -57,6 +63,8 @@ def walk_table(policy: Policy, table: Table) -> list[Ending]:
     stack = [first]
     while stack:
         visit = stack.pop()
+        if most is not None and len(endings) + len(stack) > most:
+            raise OverflowError(f"more than {most} endings")
         test = policy.next_test(visit.state)
         if test is None:
             endings.append(

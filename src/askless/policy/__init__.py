@@ -13,6 +13,7 @@ from askless.policy._ensemble_parts import Answer, EnsembleTrees
 from askless.policy._file import load, policy_schema
 from askless.policy._forest import Forest
 from askless.policy._purchase import SKIP, CaseResult, FetchFailure
+from askless.policy._rule import Rule
 from askless.policy._run_report import RunReport
 from askless.policy._sequence import Sequence
 from askless.policy._session import Session
@@ -27,6 +28,7 @@ __all__ = [
     "FetchFailure",
     "Forest",
     "Policy",
+    "Rule",
     "RunReport",
     "SKIP",
     "Sequence",

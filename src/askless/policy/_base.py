@@ -166,6 +166,18 @@ class Policy(ABC):
         """
         return self.class_shares(state)
 
+    def recheck(self, shown: dict[int, int]) -> tuple[int, ...]:
+        """Return the fewest tests whose answers contradict each other.
+
+        None if some case fits all answers, or if the policy does not know its cases.
+
+        Parameters
+        ----------
+        shown : dict of int to int
+            The code that each answered test has shown.
+        """
+        return ()
+
     def decision(self, state: Any) -> int:
         """Return the class that the policy would answer in a state."""
         return int(decide_classes(self._belief(state)[None, :], self.mistakes)[0])

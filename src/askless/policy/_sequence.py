@@ -17,6 +17,7 @@ from askless.exceptions import InvalidPolicyError
 from askless.policy._base import MOST, Policy, count_threads, raw_columns
 from askless.policy._decide import decide_classes
 from askless.problem import Outcome, PriceList, Table, Test
+from askless.problem._recheck import find_recheck
 from askless.problem._tests import CodeArray
 
 __all__ = ["Sequence"]
@@ -155,6 +156,23 @@ class Sequence(Policy):
         alive = list(state.alive)
         counts = np.bincount(self.case_class[alive], minlength=len(self.classes))
         return counts.astype(np.float64)
+
+    def recheck(self, shown: dict[int, int]) -> tuple[int, ...]:
+        """Return the fewest tests whose answers leave no case, taken together."""
+        step_of = {int(test): step for step, test in enumerate(self.order)}
+        steps = {step_of[test]: code for test, code in shown.items() if test in step_of}
+        tests = tuple(self.tests[test] for test in self.order)
+        # A missing outcome says nothing unless some case is known to show it.
+        steps = {
+            step: code
+            for step, code in steps.items()
+            if code != tests[step].missing_code or self._shows_missing[step]
+        }
+        # Any level may come where the outcome is unknown.
+        chances = tuple(np.ones(max(test.n_levels, 1)) for test in tests)
+        codes: Any = self.case_codes
+        found = find_recheck(codes, tests, chances, steps)
+        return tuple(int(self.order[step]) for step in found)
 
     def tests_ahead(self, state: Standing) -> list[int]:
         """Return the rest of the sequence."""

@@ -164,6 +164,28 @@ class Session:
             shares = self.policy.class_shares(self._moment.state)
         return dict(zip(self.policy.classes, shares.tolist(), strict=True))
 
+    @property
+    def recheck(self) -> tuple[str, ...]:
+        """The fewest answers to look at again, since no case fits all of them.
+
+        Empty as long as some case does, and for policies that do not know their cases,
+        such as trees: ask :meth:`Table.recheck` there.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.Table([[0, 0, 0], [1, 1, 1]], ["a", "b"])
+        >>> session = askless.Sequence.from_table(table, stops_early=False).start()
+        >>> for outcome in (1, 1, 0):
+        ...     session.answer(outcome)
+        >>> session.recheck
+        ('t2',)
+        """
+        shown = {t: code for t, code in self._moment.shown.items() if code is not None}
+        levels = {t: self.policy.tests[t] for t in shown}
+        seen = {t: c for t, c in shown.items() if c != levels[t].unknown_code}
+        return tuple(self.policy.tests[t].name for t in self.policy.recheck(seen))
+
     def branches(self) -> list[Branch]:
         """Return what each outcome of the next test would lead to.
 

@@ -5,14 +5,15 @@ Works on codes alone; it must not know names.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.problem._tests import CodeArray
+from askless.problem._tests import CodeArray, Test
 
-__all__ = ["find_indistinct", "merge_identical"]
+__all__ = ["explain_pair", "find_indistinct", "merge_identical"]
 
 # Comparing every case that has unknown outcomes with every other one is quadratic;
 # beyond this many cells only identical cases are found.
@@ -27,21 +28,53 @@ def group_identical(codes: CodeArray) -> NDArray[np.int64]:
 
 
 def find_indistinct(
-    codes: CodeArray, is_unknown: NDArray[np.bool_], class_ids: NDArray[np.int32]
+    codes: CodeArray,
+    is_unknown: NDArray[np.bool_],
+    class_ids: NDArray[np.int32],
+    never: NDArray[np.bool_] | None = None,
 ) -> list[tuple[int, int]]:
     """Return pairs of cases of different class that no test is sure to tell apart.
 
     Of a set of identical cases, each is paired with the first one of another class. A
     case with unknown outcomes is paired with every case that it may look the same as.
+    `never` marks known outcomes that an unknown one is sure not to be.
     """
     pairs = _identical_pairs(codes, class_ids)
     partial = np.flatnonzero(is_unknown.any(axis=0))
     if partial.size * codes.size <= MOST_CELLS:
         for case in partial.tolist():
             agrees = (codes == codes[:, [case]]) | is_unknown | is_unknown[:, [case]]
+            if never is not None:
+                agrees &= ~(never & is_unknown[:, [case]])
+                agrees &= ~(never[:, [case]] & is_unknown)
             near = np.flatnonzero(agrees.all(axis=0) & (class_ids != class_ids[case]))
             pairs |= {(min(case, other), max(case, other)) for other in near.tolist()}
     return sorted(pairs)
+
+
+def explain_pair(
+    codes: CodeArray,
+    is_unknown: NDArray[np.bool_],
+    tests: Sequence[Test],
+    names: Sequence[str],
+    a: int,
+    b: int,
+) -> str:
+    """Say in a sentence what would tell two cases apart for sure."""
+    said = f"{names[a]!r} and {names[b]!r} may look the same."
+    for test in range(len(tests)):
+        for known, unknown in ((a, b), (b, a)):
+            if is_unknown[test, unknown] and not is_unknown[test, known]:
+                shown = tests[test].label(int(codes[test, known]))
+                return (
+                    f"{said} They differ for sure if {tests[test].name!r} of "
+                    f"{names[unknown]!r} is known to be other than {shown!r}."
+                )
+    both = np.flatnonzero(is_unknown[:, a] & is_unknown[:, b])
+    if both.size:
+        name = tests[both[0]].name
+        return f"{said} They differ for sure if {name!r} is known to differ for them."
+    return f"{said} They show the same for every test: only a new test can tell them."
 
 
 def _identical_pairs(

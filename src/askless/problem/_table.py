@@ -13,13 +13,22 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.exceptions import InvalidTableError, suggest_name
+from askless.exceptions import (
+    InvalidAnswerError,
+    InvalidTableError,
+    suggest_name,
+)
 from askless.problem._coding import Coding
 from askless.problem._costs import Costs
 from askless.problem._files import read_columns
 from askless.problem._frames import as_columns, clean_column, list_some
-from askless.problem._indistinct import find_indistinct, merge_identical
+from askless.problem._indistinct import (
+    explain_pair,
+    find_indistinct,
+    merge_identical,
+)
 from askless.problem._prices import PriceList
+from askless.problem._recheck import find_recheck
 from askless.problem._table_parts import (
     as_costs,
     blank_marked,
@@ -211,7 +220,27 @@ class Table:
     @cached_property
     def indistinct(self) -> list[tuple[int, int]]:
         """Pairs of cases of different class that no test is sure to tell apart."""
-        return find_indistinct(self.codes, self.is_unknown, self.class_ids)
+        return find_indistinct(
+            self.codes, self.is_unknown, self.class_ids, self._never_shown
+        )
+
+    @cached_property
+    def _never_shown(self) -> NDArray[np.bool_] | None:
+        """Known outcomes that an unknown one of the test never is; None if no chance.
+
+        They tell a case from one whose outcome is unknown.
+        """
+        if all(chances.all() for chances in self.chances) and not np.any(
+            self.codes == np.array([[test.missing_code] for test in self.tests])
+        ):
+            return None
+        never = np.zeros(self.codes.shape, dtype=bool)
+        for i, test in enumerate(self.tests):
+            by_code = np.ones(test.n_levels + 2, dtype=bool)
+            by_code[: test.n_levels] = self.chances[i][: test.n_levels] <= 0
+            by_code[test.unknown_code] = False
+            never[i] = by_code[self.codes[i]]
+        return never
 
     @cached_property
     def notes(self) -> list[str]:
@@ -288,6 +317,64 @@ class Table:
         )
         merged._freeze()
         return merged
+
+    def recheck(self, answers: Mapping[str, Any]) -> list[str]:
+        """Return the fewest answers that must be wrong, none if some case fits all.
+
+        Parameters
+        ----------
+        answers : mapping
+            Test to what it has shown; None says nothing.
+
+        Examples
+        --------
+        >>> table = Table([[0, 0, 0], [1, 1, 1]], ["a", "b"], tests=["x", "y", "z"])
+        >>> table.recheck({"x": 1, "y": 1, "z": 0})
+        ['z']
+        """
+        shown = {}
+        index = {test.name: i for i, test in enumerate(self.tests)}
+        for name, outcome in answers.items():
+            if name not in index:
+                raise InvalidTableError(
+                    f"Answers must be of tests of the table. Got {name!r}. "
+                    f"{suggest_name(name, index)}Leave it out."
+                )
+            test = self.tests[index[name]]
+            code = test.code_of(outcome)
+            if code == test.unknown_code:
+                raise InvalidAnswerError(
+                    f"The test {name!r} shows one of {list_some(test.outcomes, 12)}. "
+                    f"Got {outcome!r}. Use one of these, or leave the test out."
+                )
+            says_nothing = code == test.missing_code and not np.any(
+                self.codes[index[name]] == code
+            )
+            if not says_nothing:
+                shown[index[name]] = code
+        found = find_recheck(self.codes, self.tests, self.chances, shown)
+        return [self.tests[test].name for test in found]
+
+    def explain_indistinct(self, most: int = 10) -> list[str]:
+        """Say which cases cannot be told apart, and what outcome would tell them.
+
+        Parameters
+        ----------
+        most : int, default=10
+            How many pairs to explain.
+
+        Examples
+        --------
+        >>> table = Table([["yes", 0], [None, 0], ["no", 0]], ["a", "b", "c"],
+        ...               tests=["smoke", "noise"])
+        >>> print(table.explain_indistinct()[0])
+        'case 0' and 'case 1' may look the same. They differ for sure if 'smoke' of
+        'case 1' is known to be other than 'yes'.
+        """
+        return [
+            explain_pair(self.codes, self.is_unknown, self.tests, self.cases, a, b)
+            for a, b in self.indistinct[:most]
+        ]
 
     def rows(self) -> dict[str, list[Outcome | None]]:
         """Return what each test shows, by name, with None for unknown and missing.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from askless.policy import Policy
 
-__all__ = ["Answer", "Limits", "Point", "Progress"]
+__all__ = ["Answer", "Limits", "Point", "Priced", "Progress"]
 
 
 class Progress(NamedTuple):
@@ -58,6 +58,25 @@ class Point(NamedTuple):
     policy: Policy
 
 
+class Priced(NamedTuple):
+    """What a policy costs that is not a tree.
+
+    Attributes
+    ----------
+    expected_cost, worst_cost, error : float
+    is_exact : bool
+        Whether the numbers are computed, not sampled.
+    margin : float
+        Half the width of the 99 % interval of a sampled expected cost.
+    """
+
+    expected_cost: float
+    worst_cost: float
+    error: float
+    is_exact: bool = True
+    margin: float = 0.0
+
+
 class Answer(NamedTuple):
     """What a method has found.
 
@@ -72,6 +91,10 @@ class Answer(NamedTuple):
         The method that found the policy, if it was chosen among several.
     pareto : tuple of Point
         The trade-offs of worst and expected cost, if they were asked for.
+    priced : Priced or None
+        What the policy costs, if it is not a tree.
+    notes : tuple of str
+        Remarks on the answer.
     """
 
     policy: Policy
@@ -79,3 +102,5 @@ class Answer(NamedTuple):
     bound_name: str = ""
     winner: str = ""
     pareto: tuple[Point, ...] = ()
+    priced: Priced | None = None
+    notes: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from askless.exceptions import InvalidOptionError
+from askless.exceptions import InvalidOptionError, NoPolicyError
 from askless.policy import Tree
 from askless.solve._answer import Answer, Limits
 from askless.solve._greedy import grow_ec2_tree, grow_gbs_tree, grow_greedy_tree
@@ -50,9 +50,12 @@ def solve_noisy(task: Task, limits: Limits) -> Answer:
     """Search a table with unknown outcomes; one that is too large, by the best rule."""
     table = task.table
     if table.n_cases * table.n_tests <= MOST_NOISY_CELLS and can_search(task):
-        return search_noisy(task, limits)._replace(winner="exact")
-    trees = {name: grow_rule(task, name) for name in ("elimination", "information")}
-    return _cheapest(task, trees)
+        try:
+            return search_noisy(task, limits)._replace(winner="exact")
+        except NoPolicyError:
+            # Even a good tree is too large: the rule has to do without one.
+            pass
+    return grow_rule(task, "elimination")._replace(winner="elimination")
 
 
 def best_of_greedy(task: Task) -> Answer:

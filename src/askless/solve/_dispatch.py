@@ -13,14 +13,14 @@ from askless.solve._task import Task
 __all__ = ["grow_ec2", "grow_gbs", "solve_exactly", "solve_restricted"]
 
 
-def grow_gbs(task: Task) -> Tree:
+def grow_gbs(task: Task) -> Answer | Tree:
     """Generalised binary search: buy what rules out most weight for its price."""
     if is_noisy(task) and not task.table.is_ordered.any():
         return grow_noisy_gbs(task)
     return grow_gbs_tree(task)
 
 
-def grow_ec2(task: Task) -> Tree:
+def grow_ec2(task: Task) -> Answer | Tree:
     """EC2: buy what cuts most pairs of different class, by weight, for its price."""
     if is_noisy(task) and not task.table.is_ordered.any():
         return grow_noisy_ec2(task)
@@ -59,6 +59,7 @@ def solve_exactly(
             task,
             limits,
             max_memory=max_memory,
+            use_certificate=use_certificate,
             use_entropy=use_entropy,
             use_children=use_children,
         )

@@ -23,7 +23,7 @@ from askless.exceptions import InvalidOptionError
 from askless.policy import Tree
 from askless.solve._answer import Answer, Limits, Progress
 from askless.solve._noisy_expand import Choice, expand_noisy
-from askless.solve._noisy_rules import check_task, grow_rule
+from askless.solve._noisy_rules import check_task, grow_tree
 from askless.solve._noisy_table import NoisyTask, state_noisy
 from askless.solve._task import Task
 
@@ -63,6 +63,7 @@ def search_noisy(
     limits: Limits,
     *,
     max_memory: int = MOST_BYTES,
+    use_certificate: bool = True,
     use_entropy: bool = True,
     use_huffman: bool = True,
     use_children: bool = True,
@@ -77,7 +78,7 @@ def search_noisy(
         Time, threads and progress.
     max_memory : int, default=2147483648
         Bytes that remembering states may take; forgetting costs time only.
-    use_entropy, use_huffman, use_children : bool, default=True
+    use_certificate, use_entropy, use_huffman, use_children : bool, default=True
         Switches of the bounds; they change time, never the answer.
     """
     switches = {
@@ -86,6 +87,7 @@ def search_noisy(
         "use_children": use_children,
     }
     race = NoisyRace(task, limits, max_memory, switches)
+    race.use_certificate = use_certificate
     race.run(race.improve, race.prove)
     return race.answer()
 
@@ -160,9 +162,10 @@ class NoisyRace:
         self.max_memory = int(max_memory)
         self.switches = switches
         self.max_breadth: int | None = None
+        self.use_certificate = True
         self.quiet = np.zeros(len(self.stated.cases), dtype=np.int64)
         # The incumbent is there from the start, whatever happens later.
-        self.tree: Tree = grow_rule(task, "elimination")
+        self.tree: Tree = grow_tree(task, "elimination")
         self.best = self._value_of(self.tree)
         self.lower = 0.0
         self.is_stopped = False
@@ -184,6 +187,7 @@ class NoisyRace:
             near=stated.near,
             stops_near=self.task.stop == "neighbourhood",
             pair_price=stated.prices,
+            rules=stated.rules if mode != SURE and self.use_certificate else None,
             max_bytes=max(2**20, self.max_memory // 2),
             **self.switches,
             **options,

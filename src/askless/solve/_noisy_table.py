@@ -28,6 +28,8 @@ __all__ = [
 
 # Beyond so many comparisons of two cases by a test, pairs are not compared.
 MOST_COMPARISONS = 3_000_000_000
+# The tests that may rule out each case for each other take a bit each.
+MOST_RULES = 2_000
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,9 @@ class NoisyTask:
     near : ndarray of uint64 of shape (n_kept, n_words) or None
         Bits of the cases that each need not be told from; None if these are just the
         cases of its label.
+    rules : ndarray of uint64 of shape (n_kept, n_kept, n_words) or None
+        Bits of the tests that may rule out the second case if the first is true; None
+        if there are too many cases.
     weight_scale : float
         The weights of the kernel sum to this instead of one.
     """
@@ -56,6 +61,7 @@ class NoisyTask:
     merged: NDArray[np.int64]
     prices: NDArray[np.float64] | None
     near: NDArray[np.uint64] | None
+    rules: NDArray[np.uint64] | None
     weight_scale: float
 
 
@@ -135,6 +141,7 @@ def state_noisy(task: Task) -> NoisyTask:
         merged,
         prices,
         near,
+        _rule_bits(task, keep) if len(keep) <= MOST_RULES else None,
         scale,
     )
 
@@ -161,6 +168,26 @@ def pair_prices(task: Task, keep: NDArray[np.int64]) -> NDArray[np.float64]:
             tells |= unknown[:, None] & outside
         prices[tells] = lows[test]
     return prices
+
+
+def _rule_bits(task: Task, keep: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return which tests may rule out one case if another is true."""
+    table = task.table
+    n_words = (table.n_tests + 63) // 64
+    bits = np.zeros((len(keep), len(keep), n_words), dtype=np.uint64)
+    for test in range(table.n_tests):
+        codes = table.codes[test, keep]
+        unknown = table.is_unknown[test, keep]
+        chances = np.zeros(table.tests[test].n_levels + 2)
+        chances[: len(table.chances[test])] = table.chances[test]
+        # True case first: a known outcome rules out others, and an unknown one may
+        # unless it is sure to show just that; an unknown case is ruled out by what its
+        # coin never shows.
+        may = (codes[:, None] != codes) & ~unknown[:, None] & ~unknown
+        may |= unknown[:, None] & ~unknown & (chances[codes] < 1)
+        may |= (~unknown & (chances[codes] <= 0))[:, None] & unknown
+        bits[:, :, test >> 6] |= may.astype(np.uint64) << np.uint64(test & 63)
+    return bits
 
 
 def pack_bits(is_set: NDArray[np.bool_]) -> NDArray[np.uint64]:

@@ -22,6 +22,8 @@ from askless.solve._noisy_rules import (
     grow_odtn_h,
     grow_odtn_r,
 )
+from askless.solve._noisy_sequences import grow_low_adaptive, grow_non_adaptive
+from askless.solve._noisy_sparse import grow_sparse
 
 __all__ = ["METHODS", "Method"]
 
@@ -47,6 +49,8 @@ class Method:
         Whether it takes limits of time, and returns the best so far when stopped.
     has_stops : bool
         Whether it may stop at a neighbourhood or a clique.
+    is_random : bool
+        Whether it draws at random and takes a random_state.
     """
 
     name: str
@@ -56,6 +60,7 @@ class Method:
     options: dict[str, str] = field(default_factory=dict)
     is_anytime: bool = False
     has_stops: bool = False
+    is_random: bool = False
 
 
 _METHODS = [
@@ -149,7 +154,10 @@ _METHODS = [
         "most of them on average, for its price.",
         "Expected number of tests within O(r + log m) of the best, m the cases and r "
         "the most unknown outcomes of a test.",
-        {"form": "'paper'; 'released': as its authors' program works the score out"},
+        {
+            "form": "'paper'; 'released': as its authors' program works the score out",
+            "online": "return the rule itself, which chooses test by test, not a tree",
+        },
         has_stops=True,
     ),
     Method(
@@ -158,7 +166,10 @@ _METHODS = [
         "The same, with every fall of the unknown coins counted as a case of its own.",
         "Expected number of tests within O(h + log m) of the best, h the most unknown "
         "outcomes of a case.",
-        {"form": "'paper'; 'released': as its authors' program works the score out"},
+        {
+            "form": "'paper'; 'released': as its authors' program works the score out",
+            "online": "return the rule itself, which chooses test by test, not a tree",
+        },
         has_stops=True,
     ),
     Method(
@@ -167,6 +178,7 @@ _METHODS = [
         "Buys the test that rules out the largest share of the opponents on average, "
         "for its price.",
         "None; on public tables it is cheaper than the rules above.",
+        {"online": "return the rule itself, which chooses test by test, not a tree"},
         has_stops=True,
     ),
     Method(
@@ -174,7 +186,39 @@ _METHODS = [
         grow_information,
         "Buys the test that tells most bits about the decision, for its price.",
         "None.",
+        {"online": "return the rule itself, which chooses test by test, not a tree"},
         has_stops=True,
+    ),
+    Method(
+        "non-adaptive",
+        grow_non_adaptive,
+        "For unknown outcomes: tests in one order for all cases, chosen on drawn falls "
+        "of the coins, until the case at hand is settled.",
+        "Expected number of tests within O(log m) of the best order.",
+        {
+            "samples": "falls of its coins that are drawn for each case",
+            "threshold": "the least score of a test; then pairs are told one by one",
+        },
+        is_random=True,
+    ),
+    Method(
+        "low-adaptive",
+        grow_low_adaptive,
+        "The same order, without tests that can rule out no case any more.",
+        "Never dearer than the order itself.",
+        {
+            "samples": "falls of its coins that are drawn for each case",
+            "threshold": "the least score of a test; then pairs are told one by one",
+        },
+        is_random=True,
+    ),
+    Method(
+        "sparse",
+        grow_sparse,
+        "For tables in which almost every outcome is unknown: rules out as many cases "
+        "as it can, and now and then checks those that most tests speak about.",
+        "Expected number of tests within O(log m) of the best where a test knows the "
+        "outcome of few cases.",
     ),
 ]
 

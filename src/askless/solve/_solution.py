@@ -37,6 +37,11 @@ class Solution:
     pareto : tuple of Point
         With objective "both": the trade-offs, each a worst cost, an expected cost and
         its policy, in ascending order of the worst cost.
+    is_exact : bool
+        Whether costs are computed; False if the policy is a rule whose states are too
+        many to follow, so that they had to be sampled.
+    margin : float
+        Half the width of the 99 % interval of a sampled expected cost, else 0.
 
     Examples
     --------
@@ -58,6 +63,8 @@ class Solution:
     status: str
     notes: tuple[str, ...] = field(default=())
     pareto: tuple[Point, ...] = field(default=())
+    is_exact: bool = True
+    margin: float = 0.0
 
     @property
     def cost(self) -> float:

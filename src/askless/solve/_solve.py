@@ -21,7 +21,7 @@ from askless.exceptions import (
 )
 from askless.policy import Tree
 from askless.problem import Table
-from askless.solve._answer import Answer, Limits, Progress
+from askless.solve._answer import Answer, Limits, Priced, Progress
 from askless.solve._bounds import best_bound
 from askless.solve._registry import METHODS, Method
 from askless.solve._solution import Solution
@@ -78,7 +78,7 @@ def solve(
     time_limit : float, optional
         Seconds that an anytime method may take.
     random_state : int, optional
-        Seed of the methods that draw at random; none of the present ones do.
+        Seed of the methods that draw at random: "non-adaptive" and "low-adaptive".
     n_jobs : int, default=2
         Threads of a search. Proved costs do not depend on it.
     progress : callable, optional
@@ -134,6 +134,8 @@ def solve(
         return _make_solution(
             task, answer, "greedy", max_error if budget is None else 1.0
         )
+    if chosen.is_random:
+        method_options = {**method_options, "random_state": random_state}
     answer = _run(chosen, task, limits, method_options)
     return _make_solution(task, answer, answer.winner or chosen.name, 0.0)
 
@@ -195,10 +197,12 @@ def _solve_both(
 def _make_solution(
     task: Task, answer: Answer, method: str, allowed_error: float
 ) -> Solution:
-    policy = answer.policy
-    assert isinstance(policy, Tree)
-    cost = policy.worst_cost if task.objective == "worst" else policy.expected_cost
-    error = _error(policy)
+    policy, priced = answer.policy, answer.priced
+    if isinstance(policy, Tree):
+        priced = Priced(policy.expected_cost, policy.worst_cost, _error(policy))
+    assert priced is not None
+    cost = priced.worst_cost if task.objective == "worst" else priced.expected_cost
+    error = priced.error
     bound, name = answer.lower_bound, answer.bound_name
     # Bounds are of policies without error (or with no more than cases that nothing
     # parts force on them); where error is allowed they prove nothing.
@@ -207,19 +211,22 @@ def _make_solution(
     elif not name:
         bound, name = best_bound(task)
     is_free_of_choice = allowed_error == 0 and (error <= 1e-12 or name == "search")
-    is_optimal = is_free_of_choice and cost <= bound * (1 + TOLERANCE) + 1e-12
+    has_met = priced.is_exact and cost <= bound * (1 + TOLERANCE) + 1e-12
+    is_optimal = is_free_of_choice and has_met
     return Solution(
         policy=policy,
         method=method,
         objective=task.objective,
-        expected_cost=policy.expected_cost,
-        worst_cost=policy.worst_cost,
+        expected_cost=priced.expected_cost,
+        worst_cost=priced.worst_cost,
         error=error,
         lower_bound=min(bound, cost),
         bound_name=name,
         status="optimal" if is_optimal else "feasible",
-        notes=tuple(task.table.notes),
+        notes=(*task.table.notes, *answer.notes),
         pareto=answer.pareto,
+        is_exact=priced.is_exact,
+        margin=priced.margin,
     )
 
 
@@ -237,7 +244,7 @@ def _check_options(method: Method, options: dict[str, Any]) -> None:
     known = [
         name
         for name, parameter in inspect.signature(method.solve).parameters.items()
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name != "random_state"
     ]
     for name in options:
         if name not in known:

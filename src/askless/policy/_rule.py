@@ -1,0 +1,400 @@
+"""A policy as a rule: it chooses the next test for the state at hand, no more.
+
+It carries the table that it was made for, and no tree, so that 100,000 cases are no
+trouble. It does not know what it costs; that is worked out by whoever made it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askless._core._noisy import NoisyTable, choose_test
+from askless.exceptions import (
+    InvalidPolicyError,
+    PolicyFileError,
+    UnknownNameError,
+    suggest_name,
+)
+from askless.policy._base import MOST, Policy, count_threads, raw_columns
+from askless.policy._decide import decide_classes
+from askless.problem import Outcome, PriceList, Table, Test
+from askless.problem._recheck import find_recheck
+from askless.problem._tests import CodeArray
+
+__all__ = ["RULES", "Belief", "Rule"]
+
+# By name and form; the numbers are those of the kernel.
+RULES = {
+    ("odtn-r", "paper"): 0,
+    ("odtn-r", "released"): 1,
+    ("odtn-h", "paper"): 2,
+    ("odtn-h", "released"): 3,
+    ("elimination", "paper"): 4,
+    ("information", "paper"): 5,
+    ("gbs", "paper"): 6,
+    ("ec2", "paper"): 7,
+}
+# Which of them count copies of cases.
+BY_COPIES = (2, 3)
+USELESS = 0
+UNIT = 2.0**40
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What a rule knows of a case: the cases left, their noise, and what was done.
+
+    Attributes
+    ----------
+    cases : ndarray of int32
+        The cases that the answers leave possible, those of one class together.
+    noise : ndarray of int64
+        How unlikely the answers make each of them, in parts of a bit.
+    done : tuple of int
+        The tests that were answered or skipped, in order.
+    note : tuple of int
+        What a rule with a memory keeps in mind.
+    """
+
+    cases: NDArray[np.int32] = field(compare=False)
+    noise: NDArray[np.int64] = field(compare=False)
+    done: tuple[int, ...]
+    # What a rule with a memory keeps in mind.
+    note: tuple[int, ...]
+    # Stands for the arrays when two beliefs are compared.
+    key: bytes
+
+
+def make_belief(
+    cases: NDArray[np.int32],
+    noise: NDArray[np.int64],
+    done: tuple[int, ...],
+    note: tuple[int, ...] = (),
+) -> Belief:
+    """Return a belief that can be compared and hashed."""
+    noise = noise - noise.min() if len(noise) else noise
+    return Belief(cases, noise, done, note, cases.tobytes() + noise.tobytes())
+
+
+class Rule(Policy):
+    """A policy that scores every test in the state at hand and takes the best.
+
+    Parameters
+    ----------
+    tests, classes, prices, mistakes
+        See :class:`Policy`.
+    rule : str
+        "odtn-r", "odtn-h", "elimination", "information", "gbs", "ec2"; or "order",
+        which asks tests in a fixed order without those that can rule out no case.
+    form : {"paper", "released"}, default="paper"
+        Of the first two; see :func:`askless.solve`.
+    case_codes : ndarray of uint8 or uint16 of shape (n_tests, n_cases)
+        What each test shows for each case, as codes. Not copied.
+    case_class : ndarray of int32 of shape (n_cases,)
+    case_weights : ndarray of shape (n_cases,)
+    chances : tuple of ndarray
+        The chance of each level of each test where the outcome is unknown.
+    order : sequence of int, optional
+        The tests of "order".
+
+    Notes
+    -----
+    An outcome that no case left can show rules nothing out, and neither does a skipped
+    test: the policy goes on with what it believed before. :attr:`Session.recheck` names
+    the answers to look at again.
+
+    Examples
+    --------
+    >>> import askless
+    >>> table = askless.Table([[0, 0], [None, 1], [1, 0]], ["a", "b", "c"])
+    >>> policy = Rule.from_table(table, "elimination")
+    >>> session = policy.start()
+    >>> session.test
+    't1'
+    >>> session.answer(0)
+    >>> session.test, round(session.probabilities["a"], 3)
+    ('t0', 0.5)
+    """
+
+    kind: ClassVar[str] = "rule"
+
+    def __init__(
+        self,
+        tests: tuple[Test, ...],
+        classes: tuple[Outcome, ...],
+        prices: PriceList,
+        *,
+        rule: str,
+        case_codes: CodeArray,
+        case_class: NDArray[np.int32],
+        case_weights: NDArray[np.float64],
+        chances: tuple[NDArray[np.float64], ...],
+        form: str = "paper",
+        order: Any = None,
+        mistakes: NDArray[np.float64] | None = None,
+        n_threads: int = 2,
+    ) -> None:
+        super().__init__(tests, classes, prices, mistakes)
+        names = sorted({name for name, _ in RULES} | {"order"})
+        if rule not in names:
+            raise UnknownNameError(
+                f"rule must be one of {', '.join(names)}. Got {rule!r}. "
+                f"{suggest_name(rule, names)}Choose one of them."
+            )
+        if (rule == "order") != (order is not None) or (
+            rule != "order" and (rule, form) not in RULES
+        ):
+            raise InvalidPolicyError(
+                "A rule must have a form that it knows, and tests if it is an order. "
+                f"Got rule {rule!r}, form {form!r}. See its documentation."
+            )
+        self.rule, self.form = rule, form
+        self.order = None if order is None else np.array(order, dtype=np.int32)
+        self.case_codes = case_codes
+        self.case_class = np.ascontiguousarray(case_class, dtype=np.int32)
+        self.case_weights = np.ascontiguousarray(case_weights, dtype=np.float64)
+        self.chances = tuple(chances)
+        self.n_threads = n_threads
+        _check_rule(self)
+        starts = np.cumsum([0] + [len(c) for c in self.chances]).astype(np.int64)
+        codes: Any = np.ascontiguousarray(case_codes)
+        self.kernel = NoisyTable(
+            codes,
+            np.array([test.n_levels for test in tests], dtype=np.int32),
+            np.concatenate([*self.chances, np.zeros(0)]),
+            starts,
+            self.case_class,
+            self.case_weights,
+        )
+        # The last few choices: callers ask for the same one again and again.
+        self._chosen: dict[Belief, int | None] = {}
+
+    @classmethod
+    def from_table(
+        cls, table: Table, rule: str = "elimination", *, form: str = "paper"
+    ) -> Rule:
+        """Return the rule for a table, ready to be asked."""
+        return cls(
+            table.tests,
+            table.classes,
+            table.prices,
+            rule=rule,
+            form=form,
+            case_codes=table.codes,
+            case_class=table.class_ids,
+            case_weights=table.prior,
+            chances=table.chances,
+            mistakes=table.costs.mistake_matrix(table.classes),
+        )
+
+    # The machine.
+
+    @cached_property
+    def _first(self) -> Belief:
+        cases = np.argsort(self.case_class, kind="stable").astype(np.int32)
+        return make_belief(cases, np.zeros(len(cases), dtype=np.int64), ())
+
+    def initial_state(self) -> Belief:
+        """Return the belief in which every case is possible."""
+        return self._first
+
+    def next_test(self, state: Belief) -> int | None:
+        """Return the test that scores best for its price, or None to decide."""
+        if state not in self._chosen:
+            if len(self._chosen) >= 256:
+                self._chosen.clear()
+            self._chosen[state] = self._choose(state)
+        return self._chosen[state]
+
+    def _choose(self, state: Belief) -> int | None:
+        labels = self.case_class[state.cases]
+        if not np.any(labels != labels[0]):
+            return None
+        weight = self.kernel.weigh_cases(state.cases, state.noise)
+        number = RULES.get((self.rule, self.form), RULES["elimination", "paper"])
+        copies = self._copies(state) if number in BY_COPIES else None
+        scores, kinds = self.kernel.score_tests(
+            state.cases, weight, number, copies, self.n_threads
+        )
+        done = np.zeros(len(self.tests), dtype=np.uint8)
+        done[list(state.done)] = 1
+        if self.order is not None:
+            left = [t for t in self.order if not done[t] and kinds[t] != USELESS]
+            return int(left[0]) if left else None
+        # A test that was skipped is not asked again, so it is no hope either.
+        kinds[done == 1] = USELESS
+        test = choose_test(scores, self._prices_now(state), kinds, done)
+        return None if test < 0 else int(test)
+
+    def _prices_now(self, state: Belief) -> NDArray[np.float64]:
+        if all(group is None for group in self.prices.group):
+            return np.ascontiguousarray(self.prices.full)
+        bill = self.prices.open_bill()
+        for test in state.done:
+            bill.charge(test)
+        return np.array([bill.price(test) for test in range(len(self.tests))])
+
+    @cached_property
+    def _copy_bits(self) -> NDArray[np.float64]:
+        bits = np.zeros(len(self.case_class))
+        for test, chances in enumerate(self.chances):
+            support = np.count_nonzero(chances)
+            if support > 1:
+                unknown = self.case_codes[test] == self.tests[test].unknown_code
+                bits += np.log2(support) * unknown
+        return bits
+
+    def _copies(self, state: Belief) -> NDArray[np.float64]:
+        """Return how many ways the coins of each case can still fall, scaled."""
+        bits = self._copy_bits[state.cases]
+        for test in state.done:
+            support = np.count_nonzero(self.chances[test])
+            if support > 1:
+                codes = self.case_codes[test, state.cases]
+                bits = bits - np.log2(support) * (
+                    codes == self.tests[test].unknown_code
+                )
+        return np.asarray(np.exp2(bits - bits.max()))
+
+    def advance(self, state: Belief, code: int) -> Belief:
+        """Rule out the cases that cannot show the code, and weigh the others."""
+        test = self.next_test(state)
+        assert test is not None
+        done = (*state.done, test)
+        if code == self.tests[test].unknown_code:
+            return make_belief(state.cases, state.noise, done)
+        cases, noise = self.kernel.advance(state.cases, state.noise, test, code)
+        if len(cases) == 0:
+            return make_belief(state.cases, state.noise, done)
+        return make_belief(cases, noise, done)
+
+    def class_weights(self, state: Belief) -> NDArray[np.float64]:
+        """Return the weight of each class among the cases that are left."""
+        weight = self.kernel.weigh_cases(state.cases, state.noise)
+        summed = np.bincount(
+            self.case_class[state.cases], weight, minlength=len(self.classes)
+        )
+        return summed.astype(np.float64)
+
+    def _even_weights(self, state: Belief) -> NDArray[np.float64]:
+        counts = np.bincount(self.case_class[state.cases], minlength=len(self.classes))
+        return counts.astype(np.float64)
+
+    def tests_ahead(self, state: Belief) -> list[int]:
+        """Return every test that was not done: any of them may be asked."""
+        done = set(state.done)
+        return [test for test in range(len(self.tests)) if test not in done]
+
+    def recheck(self, shown: dict[int, int]) -> tuple[int, ...]:
+        """Return the fewest tests whose answers leave no case, taken together."""
+        return find_recheck(self.case_codes, self.tests, self.chances, shown)
+
+    def save(self, path: str | Path) -> None:
+        """Refuse: a rule needs its whole table, which is a file of its own.
+
+        A rule that was written out as a tree can be saved.
+        """
+        raise PolicyFileError(
+            "A policy file must hold a policy that needs no table. Got a rule over "
+            f"{len(self.case_class):,} cases for {path}. Save the table and make the "
+            "rule again, or let `solve` write it out as a tree."
+        )
+
+    # Many rows: one after another, as the rule is.
+
+    def _walk(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        columns, n_rows = raw_columns(X, self.coding, list(range(len(self.tests))))
+        codes = self.coding.encode(columns, list(range(len(self.tests))))
+        belief = np.zeros((n_rows, len(self.classes)))
+        cost = np.zeros(n_rows)
+        for row in range(n_rows):
+            state, bill = self.initial_state(), self.prices.open_bill()
+            while (test := self.next_test(state)) is not None:
+                code = int(codes[test, row])
+                if self.prices.delayed[test] and not bill.has_paid(test):
+                    bill.charge_together(self.tests_ahead(state))
+                else:
+                    bill.charge(test, code)
+                state = self.advance(state, code)
+            belief[row] = self._belief(state)
+            cost[row] = bill.spent
+        return belief, cost
+
+    def predict(self, X: Any, *, n_jobs: int = 1) -> NDArray[Any]:
+        """Return the decision for each row; see :meth:`Policy.predict`."""
+        count_threads(n_jobs)
+        return self._class_array[decide_classes(self._walk(X)[0], self.mistakes)]
+
+    def predict_proba(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+        """Return the share of each class among the cases left for each row."""
+        count_threads(n_jobs)
+        belief = self._walk(X)[0]
+        return np.asarray(belief / belief.sum(axis=1, keepdims=True))
+
+    def cost(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+        """Return what each row pays."""
+        count_threads(n_jobs)
+        return self._walk(X)[1]
+
+    def __repr__(self) -> str:
+        size = f"{len(self.tests)} tests, {len(self.case_class)} cases"
+        return f"{type(self).__name__}({self.rule!r}, {size})"
+
+
+def _check_rule(rule: Rule) -> None:
+    codes, n_cases = rule.case_codes, len(rule.case_class)
+    if codes.shape != (len(rule.tests), n_cases) or n_cases == 0:
+        raise InvalidPolicyError(
+            "A rule must have a code for each of its tests and cases. Got the shape "
+            f"{codes.shape} for {len(rule.tests)} tests and {n_cases} cases. Give a "
+            "row for each test."
+        )
+    if codes.dtype not in (np.uint8, np.uint16):
+        raise InvalidPolicyError(
+            f"Codes must be uint8 or uint16. Got {codes.dtype}. Convert them."
+        )
+    for test, own in zip(rule.tests, codes, strict=True):
+        if np.any(own > test.unknown_code):
+            raise InvalidPolicyError(
+                f"Codes of {test.name!r} must be at most {test.unknown_code}. Got "
+                f"{own.max()}. Code the cases by these tests."
+            )
+    for test, given in zip(rule.tests, rule.chances, strict=False):
+        fits = given.shape == (max(test.n_levels, 1),) and bool(np.all(given >= 0))
+        if not fits or not np.isclose(given.sum(), 1.0):
+            raise InvalidPolicyError(
+                f"The chances of {test.name!r} must be >= 0, one for each level, and "
+                f"sum to 1. Got {given[:8]}. Divide them by their sum."
+            )
+    if len(rule.chances) != len(rule.tests):
+        raise InvalidPolicyError(
+            f"Every test must have chances. Got {len(rule.chances)} for "
+            f"{len(rule.tests)} tests. Give one for each."
+        )
+    if np.any((rule.case_class < 0) | (rule.case_class >= len(rule.classes))):
+        raise InvalidPolicyError(
+            f"Cases must be of one of {len(rule.classes)} classes. Got another. Number "
+            "the classes from 0."
+        )
+    weights = rule.case_weights
+    is_right = weights.shape == rule.case_class.shape and bool(np.all(weights >= 0))
+    if not is_right or not 0 < float(weights.sum()) <= MOST:
+        raise InvalidPolicyError(
+            "Every case must have a weight >= 0, and their sum must be positive. Got "
+            "other weights. Give each case one."
+        )
+    order = rule.order
+    if order is not None and (
+        len(set(order.tolist())) != len(order)
+        or np.any((order < 0) | (order >= len(rule.tests)))
+    ):
+        raise InvalidPolicyError(
+            f"An order must ask tests 0 to {len(rule.tests) - 1}, each at most once. "
+            f"Got {order[:12].tolist()}. List every test once."
+        )

@@ -1,0 +1,200 @@
+"""Rules as policies: the same choices as their trees, sessions, contradictions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import askless
+from askless.policy import Rule
+from askless.policy._sample import sample_policy
+from tests.solve.noisy_tables import draw_noisy, make_toy, solve_quietly
+
+RULES = ["odtn-r", "odtn-h", "elimination", "information", "gbs", "ec2"]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_costs_what_its_tree_costs(rng, name):
+    for own in rng.spawn(25):
+        table = draw_noisy(own)
+        tree = solve_quietly(table, method=name)
+        rule = Rule.from_table(table, name)
+        check = askless.evaluate(rule, table)
+        assert check.is_exact
+        assert check.expected_cost == pytest.approx(tree.expected_cost, abs=1e-9)
+        assert check.worst_cost == pytest.approx(tree.worst_cost, abs=1e-9)
+        assert check.error == pytest.approx(tree.error, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["odtn-h", "elimination"])
+def test_online_costs_are_worked_out_state_by_state(rng, name):
+    for own in rng.spawn(25):
+        table = draw_noisy(own)
+        tree = solve_quietly(table, method=name)
+        online = solve_quietly(table, method=name, online=True)
+        assert isinstance(online.policy, Rule)
+        assert online.is_exact
+        assert online.expected_cost == pytest.approx(tree.expected_cost, abs=1e-9)
+        assert online.worst_cost == pytest.approx(tree.worst_cost, abs=1e-9)
+        assert online.error == pytest.approx(tree.error, abs=1e-9)
+
+
+def test_exact_costs_agree_with_simulation(rng):
+    table = draw_noisy(rng.spawn(1)[0], max_cases=8, max_tests=7, complete=True)
+    solution = solve_quietly(table, method="elimination")
+    sample = sample_policy(
+        solution.policy, table, table.class_ids, most_runs=3000, seconds=60
+    )
+    assert sample.n_runs == 3000
+    assert (
+        abs(sample.expected_cost - solution.expected_cost) <= 1.6 * sample.margin + 1e-9
+    )
+    assert sample.error == 0
+
+
+def test_large_evaluations_are_sampled_and_say_so(monkeypatch):
+    from askless.evaluate import _evaluate
+
+    table = make_toy()
+    rule = Rule.from_table(table, "elimination")
+    monkeypatch.setattr(_evaluate, "MOST_ENDINGS", 1)
+    check = askless.evaluate(rule, table)
+    assert not check.is_exact
+    assert check.expected_cost == pytest.approx(2, abs=check.margin + 1e-9)
+    assert np.isnan(check.case_cost).all()
+    assert check.to_dict()["is_exact"] is False
+
+
+# Sessions.
+
+
+def test_unknown_answers_weigh_and_do_not_rule_out():
+    table = make_toy()
+    session = Rule.from_table(table, "elimination").start()
+    assert session.test == "e1"
+    session.answer(1)
+    assert session.test == "e2"
+    session.answer(-1)
+    assert session.decision == "x2"
+    session.undo()
+    session.skip()
+    # x1 and x2 are left; e3 tells them only if it shows minus.
+    shares = session.probabilities
+    assert shares["x1"] == pytest.approx(4 / 7)
+    assert session.test is None or session.test != "e2"
+
+
+def test_a_coin_that_was_seen_makes_a_case_lighter():
+    table = askless.Table(
+        [[1, 0, 0], [None, 1, 0], [1, 1, 1]],
+        ["a", "b", "c"],
+        tests=["x", "y", "z"],
+        alphabet={"x": [0, 1]},
+    )
+    policy = Rule.from_table(table, "elimination")
+    state = policy.initial_state()
+    kernel_cases, noise = policy.kernel.advance(state.cases, state.noise, 0, 1)
+    assert policy.kernel.weigh_cases(kernel_cases, noise) * 3 == pytest.approx(
+        [1, 0.5, 1]
+    )
+
+
+def test_contradictory_answers_name_the_fewest_to_recheck():
+    rows = [[0, 0, 0, 0], [1, 1, 1, 0], [0, 1, None, 1], [1, 0, 1, 1]]
+    table = askless.Table(rows, ["a", "b", "c", "d"], tests=list("wxyz"))
+    assert table.recheck({"w": 1, "x": 1, "y": 1, "z": 0}) == []
+    assert table.recheck({"w": 1, "x": 1, "y": 0, "z": 0}) == ["y"]
+    assert table.recheck({"w": 0, "x": 1, "y": 0, "z": 1}) == []
+    assert table.recheck({"w": None}) == []
+    session = askless.Sequence.from_table(table, stops_early=False).start()
+    for outcome in (1, 1, 0, 0):
+        assert session.recheck == ()
+        session.answer(outcome)
+        if session.recheck:
+            break
+    assert session.recheck == ("y",)
+    session.undo()
+    assert session.recheck == ()
+    with pytest.raises(askless.exceptions.InvalidAnswerError, match="'w' shows"):
+        table.recheck({"w": 7})
+    with pytest.raises(askless.exceptions.InvalidTableError, match="'q'"):
+        table.recheck({"q": 7})
+
+
+def test_the_smallest_set_is_found_by_brute_force(rng):
+    from itertools import combinations
+
+    for own in rng.spawn(40):
+        table = draw_noisy(own)
+        answers = {
+            test.name: test.outcomes[own.integers(test.n_levels)]
+            for test in table.tests
+        }
+        found = table.recheck(answers)
+
+        def fits(kept, table=table):
+            for case in range(table.n_cases):
+                if all(may_show(table, case, name, kept[name]) for name in kept):
+                    return True
+            return False
+
+        for size in range(len(answers) + 1):
+            if any(
+                fits({k: v for k, v in answers.items() if k not in left_out})
+                for left_out in combinations(answers, size)
+            ):
+                break
+        assert len(found) == size
+        assert fits({k: v for k, v in answers.items() if k not in found})
+
+
+def may_show(table, case, name, outcome):
+    test = table.test_names.index(name)
+    code = table.tests[test].code_of(outcome)
+    if table.is_unknown[test, case]:
+        return table.chances[test][code] > 0
+    return table.codes[test, case] == code
+
+
+def test_rows_are_walked(rng):
+    table = draw_noisy(rng.spawn(1)[0], complete=True)
+    full = {
+        name: [o if o is not None else table.tests[i].outcomes[0] for o in column]
+        for i, (name, column) in enumerate(table.rows().items())
+    }
+    rule, tree = Rule.from_table(table), solve_quietly(table, method="elimination")
+    assert rule.cost(full) == pytest.approx(tree.policy.cost(full))
+    assert rule.predict(full).tolist() == tree.policy.predict(full).tolist()
+    assert rule.predict_proba(full).sum(axis=1) == pytest.approx(np.ones(table.n_cases))
+
+
+# Wrong input.
+
+
+def test_rules_are_checked():
+    table = make_toy()
+    with pytest.raises(askless.exceptions.UnknownNameError, match="elimination"):
+        Rule.from_table(table, "elim")
+    good = Rule.from_table(table)
+    parts = {
+        "rule": "elimination",
+        "case_codes": good.case_codes,
+        "case_class": good.case_class,
+        "case_weights": good.case_weights,
+        "chances": good.chances,
+    }
+    wrong = [
+        {"case_codes": good.case_codes[:2]},
+        {"case_codes": good.case_codes.astype(np.int64)},
+        {"case_codes": good.case_codes + 9},
+        {"case_class": good.case_class + 9},
+        {"case_weights": -good.case_weights},
+        {"chances": good.chances[:1]},
+        {"chances": tuple(2 * c for c in good.chances)},
+        {"rule": "order", "order": [0, 0]},
+        {"rule": "order"},
+        {"form": "printed"},
+    ]
+    for change in wrong:
+        with pytest.raises(askless.exceptions.InvalidPolicyError):
+            Rule(good.tests, good.classes, good.prices, **(parts | change))
