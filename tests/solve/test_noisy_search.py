@@ -14,7 +14,7 @@ from askless.solve._answer import Limits
 from askless.solve._noisy_search import NoisyRace, search_noisy
 from askless.solve._noisy_table import state_noisy
 from askless.solve._solve import _make_task
-from askless.testing import brute_force_noisy
+from askless.testing import PlainNoisy, brute_force_noisy
 from tests.solve.noisy_tables import (
     draw_noisy,
     make_loose,
@@ -219,6 +219,37 @@ def test_stops_of_the_loose_table():
     with pytest.warns(askless.exceptions.IndistinctCasesWarning):
         alike = askless.solve(table, method="exact")
     assert alike.expected_cost == costs["clique"]
+
+
+@pytest.mark.parametrize(
+    ("cases", "is_near_one", "is_clique"),
+    [
+        ([2, 3, 4], True, False),
+        ([2, 4], True, True),
+        ([2, 3], True, False),
+        ([0, 1], False, False),
+    ],
+)
+def test_settled_sets_of_the_loose_table(cases, is_near_one, is_clique):
+    table = make_loose()
+    left = dict.fromkeys(cases, 1)
+    for stop, settled in (("neighbourhood", is_near_one), ("class", is_clique)):
+        assert PlainNoisy(table, stop=stop).is_settled(left) == settled
+        task = _make_task(table, "expected", stop)
+        race = NoisyRace(task, Limits(), 2**24, {})
+        engine = race._engine(2)
+        chosen = np.array(cases, dtype=np.int32)
+        value, is_exact, test = engine.run_state(
+            chosen, np.zeros(len(cases), dtype=np.int64), 1e9, 10.0
+        )
+        assert is_exact
+        assert (value == 0) == settled
+        assert (test < 0) == settled
+    degrees = [
+        sum(PlainNoisy(table).is_near(a, b) for b in range(5) if a != b)
+        for a in range(5)
+    ]
+    assert degrees == [0, 0, 1, 1, 2]
 
 
 def test_only_some_methods_stop_early():

@@ -41,6 +41,8 @@ def describe_solution(
         "method": solution.method,
         "objective": solution.objective,
         "expected_cost": solution.expected_cost,
+        "is_exact": solution.is_exact,
+        "margin": solution.margin,
         "worst_cost": solution.worst_cost,
         "error": solution.error,
         "lower_bound": solution.lower_bound,
@@ -69,7 +71,7 @@ def print_solution(
     print_facts(
         [
             ("method", solution.method),
-            ("expected cost", format_number(solution.expected_cost)),
+            ("expected cost", _expected(solution)),
             ("worst cost", format_number(solution.worst_cost)),
             ("error", format_share(solution.error)),
             *_explain_bound(solution),
@@ -79,11 +81,19 @@ def print_solution(
     if solution.pareto:
         _print_pareto(solution)
     policy = solution.policy
-    if not quiet and getattr(policy, "n_nodes", 0) <= MOST_NODES:
+    is_drawn = policy.kind != "rule" and getattr(policy, "n_nodes", 0) <= MOST_NODES
+    if not quiet and is_drawn:
         click.echo()
         print_flowchart(flowchart(policy))
     click.echo()
     click.echo(f"Wrote {output}" if output else "Nothing was written: -o FILE does it.")
+
+
+def _expected(solution: Solution) -> str:
+    cost = format_number(solution.expected_cost)
+    if solution.is_exact:
+        return cost
+    return f"{cost} +- {format_number(solution.margin)} (sampled, 99 %)"
 
 
 def _explain_bound(solution: Solution) -> list[tuple[str, str]]:

@@ -23,6 +23,7 @@ def make_classifiers(
     n_points: int = 100,
     n_drawn: int = 2000,
     widest: float = 30.0,
+    most: int | None = None,
     random_state: RandomState = None,
 ) -> Table:
     """Make a table of linear classifiers in the plane, to find out which one it is.
@@ -40,6 +41,8 @@ def make_classifiers(
         Lines are dropped, the one that is like most others first, until every two of
         those left are told apart for sure at this margin. So the same seed gives the
         same classifiers for every margin up to this one.
+    most : int, optional
+        Keep only the first so many of those left; the paper had 234.
     random_state : int, Generator, RandomState or None, default=None
         The same seed gives the same table.
 
@@ -61,10 +64,10 @@ def make_classifiers(
             f"margin must be from 0 to widest. Got {margin} and {widest}. Take a "
             "smaller margin, or a larger `widest`."
         )
-    if n_points < 1 or n_drawn < 1:
+    if n_points < 1 or n_drawn < 1 or (most is not None and most < 1):
         raise InvalidOptionError(
-            f"n_points and n_drawn must be at least 1. Got {n_points} and {n_drawn}. "
-            "The paper draws 100 and 2000."
+            "n_points, n_drawn and most must be at least 1. Got "
+            f"{n_points}, {n_drawn} and {most}. The paper draws 100 and 2000."
         )
     rng = make_rng(random_state)
     points = rng.uniform(-_SIDE, _SIDE, (n_points, 2))
@@ -73,6 +76,7 @@ def make_classifiers(
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     distance = normals @ points.T + offsets[:, None]
     kept = _drop_alike(np.where(np.abs(distance) < widest, 0, np.sign(distance)))
+    kept = kept[:most]
     signed = distance[kept]
     cells = np.where(signed <= 0, 1, 0).astype(object)
     cells[np.abs(signed) < margin] = None

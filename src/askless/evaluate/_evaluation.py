@@ -104,5 +104,5 @@ class Evaluation:
             "mistake_cost": self.mistake_cost,
             "total_cost": self.total_cost,
             "is_exact": self.is_exact,
-            "margin": self.margin,
+            **({} if self.is_exact else {"margin": self.margin}),
         }

@@ -132,7 +132,9 @@ def answer_walk(
 
     The cost is then worked out state by state, and sampled if there are too many.
     """
-    if not online:
+    # Every decision needs a leaf.
+    fits = 2 * len(np.unique(task.label_ids)) - 1 <= MAX_NODES
+    if not online and fits:
         try:
             return Answer(write_out(task, walk))
         except NoPolicyError:
