@@ -9,6 +9,7 @@ stand beside as a guide.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from pathlib import Path
 
@@ -29,16 +30,20 @@ SIZES = {"covertype": (36_603, 15_688, 58_101)}
 TREES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 40)
 
 
+@functools.cache
+def load(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return the rows, the classes and the parts of a data set, read once."""
+    data = load_public(name)
+    X = data.to_frame().to_numpy(np.float32)
+    part = data.extra.get("part")
+    return X, np.asarray(data.y), None if part is None else np.asarray(part)
+
+
 def split(name: str, seed: int, quick: bool) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return rows and classes to train on, to choose on, and to test on."""
-    data = load_public(name)
-    frame = data.to_frame()
-    y = np.asarray(data.y)
-    if "part" in frame.columns:
-        part = frame["part"].to_numpy()
-        X = frame.drop(columns="part").to_numpy(np.float32)
+    X, y, part = load(name)
+    if part is not None:
         return [(X[part == p], y[part == p]) for p in ("train", "validation", "test")]
-    X = frame.to_numpy(np.float32)
     order = np.random.default_rng(seed).permutation(len(y))
     sizes = SIZES.get(name)
     if sizes is None:

@@ -27,7 +27,7 @@ cdef enum:
     # Rows walked side by side, so that their reads do not wait for one another.
     N_LANES = 8
     # Rows coded together. A multiple of N_LANES.
-    BLOCK_ROWS = 512
+    BLOCK_ROWS = 2048
 
 
 # A node of a tree that only compares. Left is the next node, right is stored; a leaf
@@ -39,7 +39,7 @@ cdef struct Packed:
     int32_t right
     uint16_t column
     uint8_t bound   # 0 at a leaf
-    uint8_t shift
+    uint8_t shift   # at a leaf, its decision, if there are at most 256 classes
 
 
 cdef inline int32_t next_node(
@@ -161,7 +161,7 @@ cdef class ForestWalker:
                 packed[node].right = <int32_t> node
                 packed[node].column = <uint16_t> self.n_columns
                 packed[node].bound = 0
-                packed[node].shift = 0
+                packed[node].shift = <uint8_t> self.decision[node]
             else:
                 packed[node].right = self.branch_child[self.branch_start[node] + 1]
                 packed[node].column = <uint16_t> self.column[self.test[node]]
@@ -329,6 +329,7 @@ cdef class ForestWalker:
             bint in_order = out.cost != NULL and not self.sums_exactly
             bint only_votes = (
                 out.tally != NULL and out.leaf == NULL and out.weights == NULL
+                and self.n_classes <= 256
             )
             intp_t n_marks = self.prices.n_tests + self.prices.n_groups + 1
             uint8_t* marks = NULL
@@ -349,9 +350,11 @@ cdef class ForestWalker:
                 )
                 end = min(<intp_t> N_LANES, n - row)
                 if only_votes:
+                    # The leaf is at hand; its decision would be one more far read.
                     for lane in range(end):
                         out.tally[
-                            (row + lane) * self.n_classes + self.decision[leaf[lane]]
+                            (row + lane) * self.n_classes
+                            + self.packed[leaf[lane]].shift
                         ] += 1
                 else:
                     for lane in range(end):
