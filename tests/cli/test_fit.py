@@ -120,7 +120,7 @@ def test_a_limit_too_short_is_noted(clinic, run):
 def test_ctrl_c_writes_the_best_so_far(clinic, run, monkeypatch):
     def interrupt_soon(estimator, tell, time_limit):
         def hear(stage):
-            if stage.name == "EG2":
+            if stage.name == "greedy":
                 threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
 
         estimator._listener = hear

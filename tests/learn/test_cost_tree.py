@@ -145,7 +145,7 @@ def test_stages_go_from_cheap_to_dear_and_the_best_tree_is_kept(rng):
     tree.fit(frame, y)
     assert told == tree.stages_
     names = [stage.name for stage in tree.stages_]
-    assert names == ["DTMC", "EG2", "two steps", "2 samples"]
+    assert names == ["greedy", "two steps", "2 samples"]
     assert tree.status_ == "done"
     bests = [stage.best for stage in tree.stages_]
     assert bests == sorted(bests, reverse=True)
@@ -165,7 +165,7 @@ def test_a_limit_too_short_for_a_greedy_tree_gives_one_and_says_so(rng):
     with pytest.warns(StoppedEarlyWarning, match="more than the greedy"):
         tree = CostTreeClassifier(COSTS, time_limit=1e-9).fit(frame, y)
     assert tree.status_ == "time"
-    assert [stage.name for stage in tree.stages_] == ["DTMC", "EG2"]
+    assert [stage.name for stage in tree.stages_] == ["greedy"]
 
 
 def test_a_limit_in_the_middle_leaves_a_whole_tree():
@@ -192,7 +192,7 @@ def test_ctrl_c_gives_the_best_tree_so_far():
         os.kill(os.getpid(), signal.SIGINT)
 
     def tell(stage):
-        if stage.name == "EG2":
+        if stage.name == "greedy":
             started.set()
 
     threading.Thread(target=interrupt, daemon=True).start()

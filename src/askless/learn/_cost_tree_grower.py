@@ -122,6 +122,10 @@ class Grower:
         self._prune(root)
         return root
 
+    def greedy_rule(self) -> int:
+        """Return the greedy rule whose tree on all rows is cheaper, EG2 or DTMC."""
+        return self._greedy_rule(self._root(DTMC))
+
     def _root(self, rule: int) -> Node:
         every = np.arange(self.rows.codes.shape[1], dtype=np.int32)
         weights = self.rollouts.count_classes(every)

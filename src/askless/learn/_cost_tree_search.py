@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from askless._core._rollout import Rollouts
 from askless.learn._anytime import Listener, Stage, StopFlag
-from askless.learn._cost_tree_grower import DTMC, EG2, ROLLOUT, TWO_STEP, Grower, Node
+from askless.learn._cost_tree_grower import ROLLOUT, TWO_STEP, Grower, Node
 from askless.learn._look_ahead import act_settings
 from askless.learn._mistakes import average_mistake
 from askless.learn._soft_rows import MergedRows, SoftRows, estimate_shares, soften
@@ -88,8 +88,7 @@ class CostTreeSearch:
     def run(self) -> None:
         """Grow trees until all are done or the flag is up; keep the best."""
         grower = self._prepare()
-        self._keep("DTMC", grower.grow(DTMC))
-        self._keep("EG2", grower.grow(EG2))
+        self._keep("greedy", grower.grow(grower.greedy_rule()))
         self.greedy_seconds = time.monotonic() - self.start
         if not self.flag:
             self._keep("two steps", grower.grow(TWO_STEP))
@@ -150,7 +149,7 @@ class CostTreeSearch:
         if not self.stages or tree.cost < self.best.cost * (1.0 - 1e-9):
             self.best = tree
         seconds = time.monotonic() - self.start
-        done = (len(self.stages) + 1) / (3 + len(self.samples))
+        done = (len(self.stages) + 1) / (2 + len(self.samples))
         cost, best = tree.cost / self.total, self.best.cost / self.total
         self.stages.append(Stage(name, seconds, cost, best, done))
         if self.listener is not None:
