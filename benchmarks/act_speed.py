@@ -126,14 +126,14 @@ def compare_threads(quick: bool) -> dict[str, object]:
             wall[n_jobs - 1] = min(wall[n_jobs - 1], seconds)
             cpu[n_jobs - 1] = min(cpu[n_jobs - 1], busiest)
     is_busy = os.getloadavg()[0] > (os.cpu_count() or 1) + 1
-    used = cpu if is_busy else wall
     found = (
         f"{wall[0] / wall[1]:.2f} times by the clock, "
         f"{cpu[0] / cpu[1]:.2f} by the busier thread (>= 1.6"
         + ("; other work was running)" if is_busy else ")")
     )
-    one = row("ACT, two threads against one", used[1], used[0], 1.6)
-    return {"what": one["what"], "found": found, "met": one["met"]}
+    # The clock decides. On a busy machine it cannot, and no more is claimed than that.
+    met = "yes" if wall[0] / wall[1] >= 1.6 else "busy" if is_busy else "no"
+    return {"what": "ACT, two threads against one", "found": found, "met": met}
 
 
 def growth(quick: bool) -> dict[str, list[tuple[int, float]]]:

@@ -3,8 +3,8 @@
 Results are kept line by line in a file (see ``--results``), so a run can be stopped and
 goes on where it was. By default a small share of the protocol is run; ``python
 benchmarks/bench_act.py --full`` runs it all. The paper's findings are checked one by
-one, and its figures drawn: a finding holds if the means and a Wilcoxon test over all
-problems say so, and holds on average if only the means do. Sets of more than 1,000 rows
+one, and its figures drawn: a finding holds if the means and a Wilcoxon test over the
+sets say so, and holds on average if only the means do. Sets of more than 1,000 rows
 are represented by 1,000 of them; how many folds of each learner were priced is in the
 table. C4.5, IDX, CS-ID3, EG2 and LSID3 decide by majority here, as in the paper.
 """
