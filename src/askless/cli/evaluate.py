@@ -24,7 +24,6 @@ from askless.cli._reading import edited_option, find_role, json_option, policy_a
 from askless.cli.solve import parse_value
 from askless.evaluate import Evaluation, evaluate
 from askless.exceptions import InvalidTableError, suggest_name
-from askless.learn._scoring import standard_cost
 from askless.policy import Policy, load
 from askless.problem import Costs, Table, read_columns
 
@@ -157,6 +156,9 @@ def _normalise(
     """Return the total cost over the standard cost of the rows, after Turney."""
     if policy.mistakes is None or target is None:
         return None
+    # Here, since learners wait for scikit-learn.
+    from askless.learn._scoring import standard_cost
+
     weights = None if prior is None else np.asarray(columns[prior], dtype=float)
     every = policy.prices.cost_of_all()
     labels = [str(label) for label in columns[target]]

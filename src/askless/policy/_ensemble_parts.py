@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
 
 from askless.exceptions import InvalidPolicyError
 from askless.policy._decide import TOLERANCE, decide_classes
@@ -107,6 +106,9 @@ class Answer:
 
     def probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probability of each class."""
+        # Here, so that policies which need none of it do not wait for scipy.
+        from scipy.special import expit, softmax
+
         scores = self.scores(raw)
         if self.link == "share":
             return scores
