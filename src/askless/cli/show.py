@@ -54,12 +54,10 @@ def show_command(
     edited: bool,
     **given: Any,
 ) -> None:
-    r"""Show the policy in the file POLICY as a picture, as code or as data.
+    """Show the policy in the file POLICY as a picture, as code or as data.
 
-    \b
-    text, svg, html, dot, mermaid     pictures
-    rules, python, javascript, sql    code
-    json, onnx                        data
+    Pictures are text, svg, html, dot and mermaid; code is rules, python, javascript and
+    sql; data are json and onnx.
     """
     options = {name: value for name, value in given.items() if _is_given(value)}
     for name in options:

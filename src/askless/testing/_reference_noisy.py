@@ -41,9 +41,9 @@ class PlainNoisy:
 
     Examples
     --------
-    >>> table = Table([[0, 0], [None, 1]], ["a", "b"])
+    >>> table = Table([[0, 0], [None, 1], [1, 1]], ["a", "b", "c"])
     >>> PlainNoisy(table).alive(frozenset({(0, 0)}))
-    {0: Fraction(1, 2), 1: Fraction(1, 4)}
+    {0: Fraction(1, 3), 1: Fraction(1, 6)}
     """
 
     def __init__(

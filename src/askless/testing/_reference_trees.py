@@ -119,7 +119,7 @@ class PlainGrower:
     >>> from askless.problem import PriceList
     >>> grower = PlainGrower(
     ...     [[0, 0, 1, 1], [0, 1, 0, 1]], [2, 2], [False, False], [0, 1, 1, 0],
-    ...     [1.0] * 4, [[0, 100], [100, 0]], PriceList.plain([1, 1]), rule="eg2",
+    ...     [2.0] * 4, [[0, 100], [100, 0]], PriceList.plain([1, 1]), rule="eg2",
     ...     n_samples=1)
     >>> tree, value = grower.grow()
     >>> tree["test"], [leaf["test"] for leaf in tree["branches"].values()]

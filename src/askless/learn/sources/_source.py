@@ -135,8 +135,8 @@ def single_cuts(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
     Examples
     --------
     >>> cut = single_cuts(np.array([0.1]))[0]
-    >>> bool(np.float32(cut) <= 0.1), bool(np.float32(np.nextafter(cut, 1)) <= 0.1)
-    (True, False)
+    >>> [float(np.float32(x)) <= 0.1 for x in (cut, np.nextafter(cut, 1))]
+    [True, False]
     """
     with np.errstate(over="ignore", invalid="ignore"):
         below = np.asarray(thresholds, dtype=np.float64).astype(np.float32)
