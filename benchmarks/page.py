@@ -55,7 +55,8 @@ def _section(name: str, source: Path, rows: list[dict[str, Any]]) -> str:
     title, _, rest = words.partition("\n")
     parts = [f"## {title.rstrip('.')}", f"`python benchmarks/run.py {name}`"]
     parts += [rest.strip().replace("``", "`")] if rest.strip() else []
-    picture = DOCS / "images" / f"{name}.png"
+    pictures = [DOCS / "images" / f"{name}.{kind}" for kind in ("png", "svg")]
+    picture = next((path for path in pictures if path.exists()), pictures[0])
     if picture.exists():
         parts.append(f"![{title}](images/{picture.name})")
     parts.append(_table(rows))
