@@ -68,10 +68,20 @@ class Terminal:
         self.expect("\n> ")
         os.write(self._end, text.encode() + b"\n")
 
-    def press(self, key):
-        """Wait for the prompt and press a key."""
+    def press(self, key, until):
+        """Wait for the prompt and press a key, again if nothing comes of it.
+
+        Between showing the prompt and reading a line, a terminal is set up anew, and an
+        interrupt that falls right there can get lost.
+        """
         self.expect("\n> ")
-        os.write(self._end, key)
+        for patience in (10, 30, 120):
+            os.write(self._end, key)
+            try:
+                return self.expect(until, patience)
+            except AssertionError:
+                if self.process.poll() is not None or patience == 120:
+                    raise
 
     def kill(self):
         """End the program as no program can prevent."""
