@@ -68,20 +68,25 @@ class Terminal:
         self.expect("\n> ")
         os.write(self._end, text.encode() + b"\n")
 
-    def press(self, key, until):
+    def press(self, key):
+        """Wait for the prompt and press a key."""
+        self.expect("\n> ")
+        os.write(self._end, key)
+
+    def press_until(self, text, key):
         """Wait for the prompt and press a key, again if nothing comes of it.
 
         Between showing the prompt and reading a line, a terminal is set up anew, and an
         interrupt that falls right there can get lost.
         """
-        self.expect("\n> ")
+        self.press(key)
         for patience in (10, 30, 120):
-            os.write(self._end, key)
             try:
-                return self.expect(until, patience)
+                return self.expect(text, patience)
             except AssertionError:
                 if self.process.poll() is not None or patience == 120:
                     raise
+                os.write(self._end, key)
 
     def kill(self):
         """End the program as no program can prevent."""

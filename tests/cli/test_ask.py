@@ -189,7 +189,9 @@ def test_an_interview_survives_kill_9(house, folder, terminal_of):
 def test_leaving_says_how_to_go_on(house, folder, terminal_of, leave, code):
     terminal = terminal_of("ask", house)
     terminal.type("dark")
-    terminal.press(leave, f"To go on: askless ask {house} --resume house.log.jsonl")
+    terminal.press_until(
+        f"To go on: askless ask {house} --resume house.log.jsonl", leave
+    )
     assert terminal.finish() == code
     assert len((folder / "house.log.jsonl").read_text().splitlines()) == 2
 
