@@ -105,6 +105,36 @@ def test_exact_equals_brute_force_in_both_costs_and_every_trade_off(rng, part):
             check_priced(point.policy, table, point)
 
 
+@pytest.mark.filterwarnings("ignore:No test is sure to tell")
+def test_cases_that_no_test_tells_apart_are_ends(rng):
+    n_met = 0
+    for own in rng.spawn(150):
+        n_cases, n_tests = int(own.integers(3, 8)), int(own.integers(1, 4))
+        table = Table(
+            own.integers(0, int(own.integers(2, 4)), (n_cases, n_tests)),
+            own.integers(0, int(own.integers(2, 7)), n_cases),
+            prior=own.integers(1, 4, n_cases) if own.random() < 0.5 else None,
+            costs=own.integers(1, 6, n_tests).tolist(),
+        )
+        if own.random() < 0.3 and n_tests > 1:
+            table = with_groups(table, own)
+        n_met += bool(table.indistinct)
+        for objective in OBJECTIVES:
+            best = brute_force_cost(table, objective)
+            for method in ("exact", "auto"):
+                solution = askless.solve(
+                    table, method=method, objective=objective, n_jobs=1
+                )
+                assert cost_of(solution) == pytest.approx(best)
+                assert solution.lower_bound == pytest.approx(best)
+                again = askless.evaluate(solution.policy, table)
+                assert again.expected_cost == pytest.approx(solution.expected_cost)
+                assert again.worst_cost == pytest.approx(solution.worst_cost)
+        both = askless.solve(table, objective="both", n_jobs=1)
+        assert points_of(both) == pytest.approx(np.array(brute_force_pareto(table)))
+    assert n_met > 50
+
+
 def check_priced(policy, table, claim):
     """Evaluate a policy again, by other code, and compare with what is claimed."""
     again = askless.evaluate(policy, table)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.exceptions import InvalidOptionError
+from askless.problem._indistinct import group_identical
 from askless.solve._task import Task
 
 __all__ = ["IntegerTable", "state_in_integers"]
@@ -31,7 +32,8 @@ CLOSE = Fraction(1, 10**12)
 class IntegerTable:
     """A task as the search wants it.
 
-    Cases that show the same and have the same class are one; cases come heaviest first.
+    Cases that show the same are one, of a class of its own if theirs differ; cases come
+    heaviest first.
 
     Attributes
     ----------
@@ -95,13 +97,8 @@ def state_in_integers(task: Task) -> IntegerTable:
     """
     table = task.table
     _check(task)
-    keys = np.concatenate(
-        [np.ascontiguousarray(table.codes.T.astype(np.uint16)),
-         task.label_ids[:, None].astype(np.uint32).view(np.uint16).reshape(-1, 2)],
-        axis=1,
-    )  # fmt: skip
-    rows = np.ascontiguousarray(keys).view([("", np.uint16)] * keys.shape[1]).ravel()
-    _, first, merged = np.unique(rows, return_index=True, return_inverse=True)
+    together = group_identical(table.codes)
+    _, first, merged = np.unique(together, return_index=True, return_inverse=True)
     mass = np.bincount(merged, weights=table.prior).astype(np.float64)
     whole, weight_scale, exact_weights = _whole_weights(mass)
     # Heaviest first; equals in the order of the table.
@@ -120,7 +117,7 @@ def state_in_integers(task: Task) -> IntegerTable:
     return IntegerTable(
         codes=codes,
         n_codes=np.array([len(present) for present in levels], dtype=np.int32),
-        label=_renumber(task.label_ids[first]),
+        label=_label(task.label_ids, merged)[order],
         weight=whole[order],
         full=full,
         discounted=discounted,
@@ -134,8 +131,19 @@ def state_in_integers(task: Task) -> IntegerTable:
     )
 
 
-def _renumber(labels: NDArray[np.int32]) -> NDArray[np.int32]:
-    return np.unique(labels, return_inverse=True)[1].astype(np.int32)
+def _label(class_ids: NDArray[np.int32], merged: NDArray[np.intp]) -> NDArray[np.int32]:
+    """Return the class of each merged case; of its own where its cases differ in class.
+
+    No test tells such cases apart, but each of them is to be told from the others: the
+    merged case is no end together with any other one.
+    """
+    lowest = np.full(merged.max() + 1, np.iinfo(np.int64).max)
+    highest = np.full(len(lowest), -1)
+    np.minimum.at(lowest, merged, class_ids)
+    np.maximum.at(highest, merged, class_ids)
+    own = np.flatnonzero(lowest != highest)
+    lowest[own] = class_ids.max() + 1 + np.arange(len(own))
+    return np.unique(lowest, return_inverse=True)[1].astype(np.int32)
 
 
 def _check(task: Task) -> None:
