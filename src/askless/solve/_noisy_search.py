@@ -10,9 +10,6 @@ repeated, the search goes on with the tests that were done as a part of the stat
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -21,16 +18,16 @@ from numpy.typing import NDArray
 from askless._core._noisy_search import NoisySearch
 from askless.exceptions import InvalidOptionError
 from askless.policy import Tree
-from askless.solve._answer import Answer, Limits, Progress
+from askless.solve._answer import Answer, Limits
 from askless.solve._noisy_expand import Choice, expand_noisy
 from askless.solve._noisy_rules import check_task, grow_tree
 from askless.solve._noisy_table import NoisyTask, state_noisy
+from askless.solve._race import MOST_BYTES, Race, limit_breadth
 from askless.solve._task import Task
 
 __all__ = ["can_search", "is_noisy", "search_noisy", "search_noisy_restricted"]
 
 SURE, RELAXED, TRACKED = 0, 1, 2
-MOST_BYTES = 2 * 1024**3
 # The words of a state count its cases in two bytes, with up to four words of noise.
 MOST_CASES = 12_000
 FOREVER = 1e9
@@ -41,7 +38,6 @@ FIRST_STEP, LAST_STEP = 0.12, 0.3
 QUICK_SECONDS = 0.5
 # The least step of a threshold, as a share of the bound.
 LEAST_STEP = 1e-4
-DEFAULT_SECONDS = 10.0
 
 
 def is_noisy(task: Task) -> bool:
@@ -108,13 +104,7 @@ def search_noisy_restricted(
     max_breadth : int, optional
         The largest K; up to all tests by default.
     """
-    if max_breadth is not None and max_breadth < 1:
-        raise InvalidOptionError(
-            f"max_breadth must be at least 1. Got {max_breadth}. With 1 the search is "
-            "greedy."
-        )
-    if limits.time_limit is None and max_breadth is None:
-        limits = Limits(DEFAULT_SECONDS, limits.progress, limits.n_jobs, limits.started)
+    limits = limit_breadth(limits, max_breadth)
     race = NoisyRace(task, limits, max_memory, {})
     race.max_breadth = max_breadth
     race.run(race.improve)
@@ -144,8 +134,10 @@ def _check(task: Task) -> None:
         )
 
 
-class NoisyRace:
+class NoisyRace(Race[float]):
     """Two searches over one table: one lowers the best cost, one raises the bound."""
+
+    first_breadth = 3
 
     def __init__(
         self,
@@ -156,22 +148,20 @@ class NoisyRace:
     ) -> None:
         _check(task)
         self.task = task
-        self.limits = limits
         self.stated: NoisyTask = state_noisy(task)
         self.is_worst = task.objective == "worst"
+        tree = grow_tree(task, "elimination")
+        super().__init__(
+            limits,
+            tree,
+            self._value_of(tree),
+            task.table.n_tests,
+            is_worst=self.is_worst,
+        )
         self.max_memory = int(max_memory)
         self.switches = switches
-        self.max_breadth: int | None = None
         self.use_certificate = True
         self.quiet = np.zeros(len(self.stated.cases), dtype=np.int64)
-        # The incumbent is there from the start, whatever happens later.
-        self.tree: Tree = grow_tree(task, "elimination")
-        self.best = self._value_of(self.tree)
-        self.lower = 0.0
-        self.is_stopped = False
-        self.is_proved = False
-        self.lock = threading.Lock()
-        self.engines: list[NoisySearch] = []
 
     def _value_of(self, tree: Tree) -> float:
         cost = tree.worst_cost if self.is_worst else tree.expected_cost
@@ -192,18 +182,14 @@ class NoisyRace:
             **self.switches,
             **options,
         )
-        with self.lock:
-            self.engines.append(engine)
-            if self.is_stopped:
-                engine.stop()
+        self._register(engine)
         return engine
 
     # The two searches.
 
     def improve(self) -> None:
         """Search ever more tests of each state, and keep the best policy found."""
-        n_tests = self.task.table.n_tests
-        for breadth, by_information in self._schedule():
+        for breadth, by_information in self._breadths():
             if self._is_settled() or self.limits.left() == 0:
                 return
             engine = self._engine(SURE, breadth=breadth, by_information=by_information)
@@ -211,20 +197,8 @@ class NoisyRace:
                 self.stated.cases, self.quiet, self.best, self.limits.left()
             )
             if result is not None and result[1] and result[0] < self.best:
-                self._offer(self._extract(engine))
-            with self.lock:
-                self.engines.remove(engine)
-            if breadth >= n_tests:
-                return
-
-    def _schedule(self) -> Iterator[tuple[int, bool]]:
-        n_tests = self.task.table.n_tests
-        most = min(n_tests, self.max_breadth or n_tests)
-        steps = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256]
-        for breadth in sorted({min(step, most) for step in steps} | {most}):
-            yield breadth, False
-            if not self.is_worst and breadth < n_tests:
-                yield breadth, True
+                self._offer_tree(self._extract(engine))
+            self._forget(engine)
 
     def prove(self) -> None:
         """Raise the threshold until the bound meets the best cost."""
@@ -261,70 +235,17 @@ class NoisyRace:
             if is_exact:
                 tree = self._extract(engine)
                 if not _repeats(tree):
-                    self._offer(tree)
+                    self._offer_tree(tree)
                     self._raise_lower(self.best)
                     return True
                 return mode == TRACKED
         return True
 
-    # Bookkeeping.
+    def _is_met(self) -> bool:
+        return self.lower >= self.best * (1 - ROUNDING)
 
-    def _is_settled(self) -> bool:
-        return self.is_stopped or self.lower >= self.best * (1 - ROUNDING)
-
-    def _offer(self, tree: Tree) -> None:
-        value = self._value_of(tree)
-        with self.lock:
-            if value < self.best:
-                self.best, self.tree = value, tree
-
-    def _raise_lower(self, value: float) -> None:
-        with self.lock:
-            self.lower = max(self.lower, min(value, self.best))
-            if self.lower >= self.best * (1 - ROUNDING):
-                for engine in self.engines:
-                    engine.stop()
-
-    def stop(self) -> None:
-        """Make both searches return; the best policy and bound so far are kept."""
-        with self.lock:
-            self.is_stopped = True
-            for engine in self.engines:
-                engine.stop()
-
-    def run(self, *searches: Any) -> None:
-        """Run the searches side by side until they end, time is out, or Ctrl-C."""
-        if self.limits.n_jobs == 1 and len(searches) > 1:
-            searches = (self._one_after_another,)
-        with ThreadPoolExecutor(len(searches)) as pool:
-            running = [pool.submit(search) for search in searches]
-            try:
-                while wait(running, timeout=0.05).not_done:
-                    self._report()
-                    if self.lower >= self.best * (1 - ROUNDING):
-                        self.stop()
-            except KeyboardInterrupt:
-                self.stop()
-                wait(running)
-            self.is_stopped = True
-        for future in running:
-            future.result()
-        self._report()
-
-    def _one_after_another(self) -> None:
-        """In one thread: a short improvement first, then the proof."""
-        most, self.max_breadth = self.max_breadth, 3
-        self.improve()
-        self.max_breadth = most
-        self.prove()
-
-    def _report(self) -> None:
-        if self.limits.progress is not None:
-            self.limits.progress(
-                Progress(
-                    self.limits.elapsed, self._cost(self.best), self._cost(self.lower)
-                )
-            )
+    def _offer_tree(self, tree: Tree) -> None:
+        self._offer(self._value_of(tree), tree)
 
     def _cost(self, value: float) -> float:
         return value if self.is_worst else value / self.stated.weight_scale

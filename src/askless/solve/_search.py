@@ -7,23 +7,19 @@ search runs when, and for how long; the searching itself is compiled.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askless._core._cover import Cover, bound_cases
-from askless._core._hitting import Hitting
 from askless._core._search import Search
-from askless.exceptions import InvalidOptionError
 from askless.policy import Tree
-from askless.solve._answer import Answer, Limits, Point, Progress
+from askless.solve._answer import Answer, Limits, Point
 from askless.solve._expand import Cases, Choice, expand_rule
 from askless.solve._greedy import grow_greedy_tree
 from askless.solve._integers import IntegerTable, state_in_integers
+from askless.solve._race import MOST_BYTES, Race, limit_breadth
 from askless.solve._task import Task
 from askless.solve._worst_proof import WorstProof
 
@@ -38,7 +34,6 @@ DEEPEST = 4
 DEEPEN_SECONDS = 60.0
 # First tests of the worst case that are unrolled there.
 MOST_UNROLLED = 2
-MOST_BYTES = 2 * 1024**3
 # A threshold rises by a share of the open interval each time: small steps at first,
 # larger ones as long as they are quick, and smaller ones again when one outlasts its
 # patience, so that a hard table shows a rising bound. What a step that was given up has
@@ -66,7 +61,7 @@ def search_exactly(
     Parameters
     ----------
     task : Task
-        What to solve; no unknown outcomes and no delayed tests.
+        What to solve; no delayed tests.
     limits : Limits
         Time, threads and progress.
     max_memory : int, default=2147483648
@@ -74,7 +69,8 @@ def search_exactly(
     cover_depth : int, default=3
         How many tests of a certificate are searched exactly; two on a large table.
     use_certificate, use_entropy, use_children, use_additivity : bool, default=True
-        Switches of the bounds; they change time, never the answer.
+        Switches of the bounds; they change time, never the answer. Tables with unknown
+        outcomes have no use for the last one, nor for `cover_depth`.
     """
     switches = {
         "use_certificate": use_certificate,
@@ -82,7 +78,7 @@ def search_exactly(
         "use_children": use_children,
         "use_additivity": use_additivity,
     }
-    race = Race(task, limits, max_memory, cover_depth, switches)
+    race = KnownRace(task, limits, max_memory, cover_depth, switches)
     race.run(race.improve, race.prove)
     if task.objective == "both":
         return race.trade_offs()
@@ -106,20 +102,14 @@ def search_restricted(
     max_breadth : int, optional
         The largest K; up to all tests by default.
     """
-    if max_breadth is not None and max_breadth < 1:
-        raise InvalidOptionError(
-            f"max_breadth must be at least 1. Got {max_breadth}. With 1 the search is "
-            "greedy."
-        )
-    if limits.time_limit is None and max_breadth is None:
-        limits = Limits(10.0, limits.progress, limits.n_jobs, limits.started)
-    race = Race(task, limits, max_memory, cover_depth, {})
+    limits = limit_breadth(limits, max_breadth)
+    race = KnownRace(task, limits, max_memory, cover_depth, {})
     race.max_breadth = max_breadth
     race.run(race.improve)
     return race.answer()
 
 
-class Race:
+class KnownRace(Race[int]):
     """Two searches over one table: one lowers the best cost, one raises the bound."""
 
     def __init__(
@@ -131,21 +121,18 @@ class Race:
         switches: dict[str, bool],
     ) -> None:
         self.task = task
-        self.limits = limits
         self.table: IntegerTable = state_in_integers(task)
-        self.is_worst = task.objective == "worst"
+        super().__init__(
+            limits,
+            grow_greedy_tree(task),
+            TOO_DEAR,
+            len(self.table.codes),
+            is_worst=task.objective == "worst",
+        )
         self.max_memory = int(max_memory)
         self.switches = switches
-        self.max_breadth: int | None = None
         self.cases = np.arange(self.table.n_cases, dtype=np.uint16)
         self.cover = self._make_cover(cover_depth, switches)
-        # The incumbent is there from the start, whatever happens later.
-        self.tree: Tree = grow_greedy_tree(task)
-        self.best = TOO_DEAR
-        self.lower = 0
-        self.is_stopped = False
-        self.lock = threading.Lock()
-        self.engines: list[Search | Hitting] = []
         self.prover: Search | None = None
 
     def _make_cover(self, depth: int, switches: dict[str, bool]) -> Cover | None:
@@ -172,38 +159,21 @@ class Race:
         self._register(engine)
         return engine
 
-    def _register(self, engine: Search | Hitting) -> None:
-        """Have an engine stopped with the race."""
-        with self.lock:
-            self.engines.append(engine)
-            if self.is_stopped:
-                engine.stop()
-
     # The two searches.
 
     def improve(self) -> None:
         """Search ever more tests of each state, and keep the best policy found."""
-        for breadth, by_entropy in self._schedule():
+        for breadth, by_entropy in self._breadths(first_twice=False):
             if self._is_settled() or self.limits.left() == 0:
                 return
             engine = self._engine(breadth=breadth, rank_by_entropy=by_entropy)
             result = engine.run(self.cases, self.best, self.limits.left())
             if result is not None and result[0] < self.best:
                 self._offer(result[0], self._extract(engine))
-            if result is not None and breadth >= len(self.table.codes):
+            if result is not None and breadth >= self.n_tests:
                 # Nothing was left out, so nothing is cheaper.
                 self._raise_lower(self.best)
-            with self.lock:
-                self.engines.remove(engine)
-
-    def _schedule(self) -> Iterator[tuple[int, bool]]:
-        n_tests = len(self.table.codes)
-        most = min(n_tests, self.max_breadth or n_tests)
-        steps = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256]
-        for breadth in sorted({min(step, most) for step in steps} | {most}):
-            yield breadth, False
-            if not self.is_worst and 1 < breadth < n_tests:
-                yield breadth, True
+            self._forget(engine)
 
     def prove(self) -> None:
         """Raise the threshold until the bound meets the best cost."""
@@ -280,64 +250,11 @@ class Race:
                 return
             self._raise_lower(self.lower + unit)
 
-    # Bookkeeping.
-
-    def _is_settled(self) -> bool:
-        return self.is_stopped or self.lower >= self.best
-
-    def _offer(self, value: int, tree: Tree) -> None:
-        with self.lock:
-            if value < self.best:
-                self.best, self.tree = value, tree
-
-    def _raise_lower(self, value: int) -> None:
-        with self.lock:
-            self.lower = max(self.lower, min(value, self.best))
-            if self.lower >= self.best:
-                for engine in self.engines:
-                    engine.stop()
-
-    def stop(self) -> None:
-        """Make both searches return; the best policy and bound so far are kept."""
-        with self.lock:
-            self.is_stopped = True
-            for engine in self.engines:
-                engine.stop()
-
-    def run(self, *searches: Any) -> None:
-        """Run the searches side by side until they end, time is out, or Ctrl-C."""
-        if self.limits.n_jobs == 1 and len(searches) > 1:
-            searches = (self._one_after_another,)
-        with ThreadPoolExecutor(len(searches)) as pool:
-            running = [pool.submit(search) for search in searches]
-            try:
-                while wait(running, timeout=0.1).not_done:
-                    self._report()
-                    if self.lower >= self.best:
-                        self.stop()
-            except KeyboardInterrupt:
-                self.stop()
-                wait(running)
-            self.is_stopped = True
-        for future in running:
-            future.result()
-        self._report()
-
-    def _one_after_another(self) -> None:
-        """In one thread: a short improvement first, then the proof."""
-        self.max_breadth = 4
-        self.improve()
-        self.prove()
-
-    def _report(self) -> None:
-        if self.limits.progress is not None:
-            best = None if self.best >= TOO_DEAR else self._cost(self.best)
-            self.limits.progress(
-                Progress(self.limits.elapsed, best, self._cost(self.lower))
-            )
-
     def _cost(self, value: int) -> float:
         return self.table.true_cost(value, is_worst=self.is_worst)
+
+    def _best_cost(self) -> float | None:
+        return None if self.best >= TOO_DEAR else self._cost(self.best)
 
     def answer(self) -> Answer:
         """Return the best policy and the bound."""
