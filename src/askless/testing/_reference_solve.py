@@ -99,7 +99,9 @@ def brute_force_pareto(table: Table) -> list[tuple[float, float]]:
     >>> brute_force_pareto(Table([[0, 0], [0, 1], [1, 1]], ["a", "b", "c"]))
     [(2.0, 1.66...)]
     """
-    prior = [Fraction(float(p)) for p in table.prior]
+    # Thirds as thirds, not as the doubles nearest to them: else equal costs differ by a
+    # little, and both are kept.
+    prior = [Fraction(float(p)).limit_denominator(10**9) for p in table.prior]
 
     @cache
     def front(
