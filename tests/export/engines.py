@@ -8,6 +8,7 @@ import json
 import shutil
 import sqlite3
 import subprocess
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import pytest
 from askless.export import show
 from askless.policy import Forest
 
-__all__ = ["ENGINES", "expected"]
+__all__ = ["ENGINES", "TRANSLATED", "expected"]
 
 
 def expected(policy, rows):
@@ -104,6 +105,23 @@ def _for_json(value):
 
 
 def run_duckdb(policy, rows):
+    return _ask_duckdb(policy, rows, show(policy, "sql", dialect="duckdb", key="id"))
+
+
+def run_translated(dialect, policy, rows):
+    """Read SQL as its own engine would, and run what it says in DuckDB.
+
+    That is as far as one gets without the engine: what the words mean is taken from the
+    dialect, how numbers and missing values are compared from DuckDB.
+    """
+    sqlglot = pytest.importorskip("sqlglot")
+    written = show(policy, "sql", dialect=dialect, key="id")
+    name = {"postgresql": "postgres"}.get(dialect, dialect)
+    (query,) = sqlglot.transpile(written, read=name, write="duckdb")
+    return _ask_duckdb(policy, rows, query)
+
+
+def _ask_duckdb(policy, rows, query):
     duckdb = pytest.importorskip("duckdb")
     pyarrow = pytest.importorskip("pyarrow")
     # Through Arrow NaN stays NaN, which DuckDB does not take for NULL.
@@ -115,7 +133,6 @@ def run_duckdb(policy, rows):
     connection = duckdb.connect()
     connection.execute("SET threads = 1")
     connection.register("cases", pyarrow.table(columns))
-    query = show(policy, "sql", dialect="duckdb", key="id")
     found = connection.execute(
         f"SELECT {_answer_columns(policy)} FROM ({query}) ORDER BY id"
     ).fetchall()
@@ -157,7 +174,9 @@ def run_onnx(policy, rows):
     return leaf, decision
 
 
+TRANSLATED = ("bigquery", "postgresql", "snowflake")
 ENGINES = {
+    **{dialect: partial(run_translated, dialect) for dialect in TRANSLATED},
     "duckdb": run_duckdb,
     "javascript": run_javascript,
     "onnx": run_onnx,
