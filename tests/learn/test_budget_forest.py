@@ -11,9 +11,11 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from askless import BudgetForestClassifier, Costs
-from askless._core._bagging import draw_bag, use_fast_bytes
+from askless._core._bagging import draw_bag, grow_bagged, use_fast_bytes
+from askless._core._bundles import bundle_codes
 from askless._core._criteria import Hinged, score_split
 from askless._core._splits import count_draws
+from askless._core._tree import join_trees
 from askless.datasets import make_clinic
 from askless.exceptions import DegeneratePolicyWarning, InvalidOptionError
 from askless.learn._budget_forest import ALPHA_GRID, _last_within
@@ -104,10 +106,13 @@ def test_only_the_union_over_the_trees_fits_the_papers_table():
 
 def random_case(rng):
     """Return random examples, prices and options that the fast grower takes."""
-    n, m = int(rng.integers(5, 500)), int(rng.integers(1, 8))
-    X = rng.integers(0, int(rng.choice([2, 5, 40, 300])), (n, m)).astype(float)
+    n, m = int(rng.integers(5, 500)), int(rng.integers(1, 14))
+    # Half of the columns have two values, which are kept eight to a byte.
+    n_values = rng.choice([1, 2, 2, 2, 5, 40, 300], m)
+    X = rng.integers(0, n_values, (n, m)).astype(float)
     if rng.random() < 0.5:
-        X[rng.random((n, m)) < 0.1] = np.nan
+        # A column of one value and of missing ones has two codes as well.
+        X[(rng.random((n, m)) < 0.1) & (rng.random(m) < 0.5)] = np.nan
     k = int(rng.integers(2, 6))
     y = rng.integers(0, k, n)
     if rng.random() < 0.7:
@@ -148,31 +153,49 @@ def test_the_fast_grower_grows_the_general_growers_trees(rng, batch):
             assert np.array_equal(slow[0][name], expected), (name, options)
 
 
-@pytest.mark.parametrize("use_blocks", [True, False])
-def test_large_nodes_and_small_sets_give_the_same_tree(rng, use_blocks):
-    from askless._core._bagging import grow_bagged
-    from askless._core._tree import join_trees
+@pytest.mark.parametrize("max_features", [4, 23])
+@pytest.mark.parametrize("alpha", [0.0, 2.0])
+def test_switches_of_the_fast_grower_do_not_change_a_tree(rng, alpha, max_features):
+    n = 2500
+    X = np.column_stack(
+        [rng.normal(size=(n, 5)).round(1), rng.random((n, 18)) < rng.random(18)]
+    )
+    noise = rng.normal(size=n)
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + X[:, 7] - X[:, 9] + noise).round()
+    y = np.clip(y + 1, 0, 3).astype(np.uint8)
+    names = [f"x{i}" for i in range(X.shape[1])]
+    examples = code_examples(X, names, y, 4, None)
+    prices = rng.choice([0.5, 1.0, 3.0], len(names))
 
-    X = rng.normal(size=(1500, 5)).round(1)
-    y = (X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=1500) > 0).astype(np.uint8)
-    examples = code_examples(X, list("abcde"), y, 2, None)
-    prices = np.array([1.0, 2.0, 1.5, 0.5, 3.0])
-    shared = {
-        "counts": draw_bag(1500, 7), "alpha": 2.0, "key": 3, "max_depth": 99,
-        "max_impurity": 0.0, "min_weight": 0.0, "max_features": 5,
-    }  # fmt: skip
-    one, other = (
-        join_trees(
-            [
-                grow_bagged(
-                    examples.codes, examples.class_rows, prices, examples.n_levels,
-                    use_blocks=switch, **shared,
-                )
-            ]
-        )
-        for switch in (use_blocks, True)
-    )  # fmt: skip
-    assert all(np.array_equal(one[name], other[name]) for name in one)
+    def grow(use_blocks, use_bits, counts):
+        tree = grow_bagged(
+            examples.codes, examples.class_rows, prices, examples.n_levels,
+            counts=counts, bundles=bundle_codes(
+                examples.codes, prices, use_bits=use_bits
+            ),
+            alpha=alpha, key=3, max_depth=99, max_impurity=0.0, min_weight=0.0,
+            max_features=max_features, use_blocks=use_blocks,
+        )  # fmt: skip
+        return join_trees([tree])
+
+    for counts in (draw_bag(n, 7), None):
+        expected = grow(False, False, counts)
+        assert len(expected["test"]) > 100
+        for use_blocks, use_bits in ((True, True), (True, False), (False, True)):
+            found = grow(use_blocks, use_bits, counts)
+            assert all(np.array_equal(found[name], expected[name]) for name in found)
+
+
+def test_tests_of_two_outcomes_are_bundled_in_order_of_price():
+    codes = np.array([[0, 1, 1], [0, 2, 1], [1, 0, 0], [0, 0, 0]], dtype=np.uint8)
+    bundles = bundle_codes(codes, np.array([5.0, 1.0, 2.0, 9.0]))
+    assert bundles.whole.tolist() == [1]
+    assert bundles.column.tolist() == [1, 0, 1, 1]
+    assert bundles.bit.tolist() == [2, 0, 1, 4]
+    assert bundles.codes.tolist() == [[1, 2, 2]]
+    plain = bundle_codes(codes, np.ones(4), use_bits=False)
+    assert plain.codes.shape == (0, 3)
+    assert plain.column.tolist() == [0, 1, 2, 3]
 
 
 def test_a_sample_has_as_many_draws_as_rows():

@@ -1,6 +1,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core._bundles import Bundles
 from askless._core._tree import TreeBuffer
 
 def use_fast_bytes(use: bool) -> bool: ...
@@ -12,6 +13,7 @@ def grow_bagged(
     n_levels: NDArray[np.int32],
     *,
     counts: NDArray[np.uint8] | None = None,
+    bundles: Bundles | None = None,
     alpha: float,
     key: int,
     max_depth: int,

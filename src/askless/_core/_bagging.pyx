@@ -4,7 +4,8 @@ The special case that forests live on: codes of one byte, tests that are compare
 weights, a minimax of pairs beyond a threshold, prices that do not depend on the path.
 It grows the same trees as the general grower, to the last bit, by other means:
 
-* the rows of the sample are copied once, sorted by class, and parted in place;
+* the rows of the sample are copied once, sorted by class, and parted in place; tests
+  of two outcomes are kept eight to a byte, so that they are moved and counted together;
 * a best cut is found by counting passes around the crossing, tests in order of price,
   so that the search ends at the first test too dear to win;
 * sets of at most 128 weighted rows become sets of bits and are never moved again.
@@ -19,6 +20,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from askless._core._bundles import bundle_codes
 from askless._core._criteria cimport Score, is_better
 from askless._core._keys cimport draw_below, mix_with
 from askless._core._tree cimport TreeBuffer
@@ -28,13 +30,41 @@ from askless._core._types cimport (
 
 
 cdef extern from "counting.h" nogil:
-    int64_t count_at_most_u8(const uint8_t* column, intp_t n, uint8_t limit) noexcept
     void min_max_u8(
         const uint8_t* column, intp_t n, uint8_t* low, uint8_t* high
     ) noexcept
 
 
 cdef extern from "bagging.h" nogil:
+    int has_fast_bytes() noexcept
+    void set_fast_bytes(int use) noexcept
+    void fill_part_tables() noexcept
+    int64_t weigh_at_most_u8(
+        const uint8_t* codes, const uint8_t* weights, intp_t n, uint8_t limit
+    ) noexcept
+    int64_t sum_u8(const uint8_t* weights, intp_t n) noexcept
+    void weigh_bits_u8(
+        const uint8_t* codes, const uint8_t* weights, intp_t n, const uint8_t* bits,
+        int n_bits, int64_t* out,
+    ) noexcept
+    void mark_unset_u8(
+        const uint8_t* codes, intp_t n, uint8_t bit, uint8_t* marks
+    ) noexcept
+    intp_t count_marks(const uint8_t* marks, intp_t start, intp_t n) noexcept
+    intp_t keep_u8(
+        const uint8_t* column, const uint8_t* marks, intp_t n, uint8_t* kept,
+        int is_fast,
+    ) noexcept
+    void mark_at_most_u8(
+        const uint8_t* codes, intp_t n, uint8_t cut, uint8_t* marks
+    ) noexcept
+    void part_u8(
+        uint8_t* column, const uint8_t* marks, intp_t n, uint8_t* spare, int is_fast
+    ) noexcept
+    double mix_weights(const double* weights, intp_t n, double alpha) noexcept
+
+
+cdef extern from "blocks.h" nogil:
     enum: BLOCK_PLACES
     ctypedef struct Bits:
         uint64_t[2] places
@@ -51,25 +81,31 @@ cdef extern from "bagging.h" nogil:
     ctypedef struct BlockCut:
         double value
         Bits left
-        int can_split
-    int has_fast_bytes() noexcept
-    void set_fast_bytes(int use) noexcept
-    void fill_part_tables() noexcept
-    int64_t weigh_at_most_u8(
-        const uint8_t* codes, const uint8_t* weights, intp_t n, uint8_t limit
-    ) noexcept
-    int64_t sum_u8(const uint8_t* weights, intp_t n) noexcept
-    void mark_at_most_u8(
-        const uint8_t* codes, intp_t n, uint8_t cut, uint8_t* marks
-    ) noexcept
-    void part_u8(
-        uint8_t* column, const uint8_t* marks, intp_t n, uint8_t* spare, int is_fast
-    ) noexcept
-    double mix_weights(const double* weights, intp_t n, double alpha) noexcept
+    ctypedef struct BlockScan:
+        const double* price
+        int32_t* tests
+        intp_t n_tests
+        intp_t next
+        intp_t n_kept
+        intp_t n_tried
+        intp_t most_tried
+        int is_by_price
+        double ratio
+        double inverse
+        double slack
+        double tolerance
     void fill_planes(const uint8_t* codes, intp_t n, CodePlanes* out) noexcept
     int largest_code(const CodePlanes* codes, Bits among) noexcept
-    BlockCut find_block_cut(
-        const BlockSet* set, const CodePlanes* codes, double give_up, int is_fast
+    void fill_plane(
+        const uint8_t* codes, intp_t n, int bit, Bits all, CodePlanes* out
+    ) noexcept
+    int32_t scan_block(
+        const BlockSet* set, const CodePlanes* planes, BlockScan* scan, BlockCut* cut,
+        int is_fast,
+    ) noexcept
+    intp_t list_set_classes(
+        Bits set, const Bits* of_class, intp_t n_classes, Bits* of_set, int32_t* which,
+        int32_t* counts, double* totals, int is_fast,
     ) noexcept
     int count_places(Bits set) noexcept
 
@@ -82,6 +118,10 @@ cdef float64_t SLACK = 1 - 4e-12
 
 cdef enum:
     BAG = 0x626167
+    # Bits of one byte that are weighed in one pass.
+    GROUP = 4
+    # Cells of a bundle that a block has room for.
+    BLOCK_ROOM = BLOCK_PLACES + 16
 
 
 def use_fast_bytes(bint use):
@@ -107,6 +147,15 @@ cdef void fill_bag(uint8_t* counts, intp_t n_rows, uint64_t key) noexcept nogil:
         row = draw_below(mix_with(key, <uint64_t> i), <uint64_t> n_rows)
         # No row is drawn 256 times in practice; if one is, it counts as 255.
         counts[row] += counts[row] < 255
+
+
+cdef inline int bit_of_mask(uint8_t mask) noexcept nogil:
+    """Return which bit of a byte is set."""
+    cdef int bit = 0
+    while mask > 1:
+        mask >>= 1
+        bit += 1
+    return bit
 
 
 cdef struct Pending:
@@ -156,7 +205,12 @@ cdef class BaggedGrower:
     cdef bint use_blocks
     cdef int is_fast
 
-    cdef uint8_t* codes                   # (n_tests, stride) of the sample
+    cdef const int32_t[::1] column        # (n_tests,) see Bundles
+    cdef const uint8_t[::1] bit           # (n_tests,) see Bundles
+    cdef intp_t n_columns
+    cdef intp_t n_classes
+
+    cdef uint8_t* codes                   # (n_columns, stride) of the sample
     cdef uint8_t* weights                 # (stride,)
     cdef intp_t stride
     cdef uint8_t* spare
@@ -166,6 +220,11 @@ cdef class BaggedGrower:
     cdef float64_t* left
     cdef float64_t* right
     cdef uint64_t* drawn                  # (n_tests,) keys of tests, to choose some
+    cdef uint8_t* is_moved                # (n_columns,) by the split at hand
+    # Weights by class where a bit is set, of some tests that are next in a list.
+    cdef int64_t* set_weights             # (GROUP, n_classes)
+    cdef intp_t[GROUP] group
+    cdef intp_t n_group
 
     cdef Pending* stack
     cdef intp_t n_pending
@@ -180,7 +239,9 @@ cdef class BaggedGrower:
     cdef CodePlanes* planes               # (n_tests,)
     cdef Bits* of_class                   # (BLOCK_PLACES,) of a block
     cdef Bits* of_set                     # (BLOCK_PLACES,) of a set of a block
+    cdef int32_t* which                   # (BLOCK_PLACES,) classes of a set of a block
     cdef int32_t* counts                  # (BLOCK_PLACES,)
+    cdef uint8_t* bundle_cells            # (n_columns, BLOCK_ROOM) of a block
 
     def __dealloc__(self):
         free(self.codes)
@@ -192,6 +253,10 @@ cdef class BaggedGrower:
         free(self.left)
         free(self.right)
         free(self.drawn)
+        free(self.is_moved)
+        free(self.set_weights)
+        free(self.which)
+        free(self.bundle_cells)
         free(self.stack)
         free(self.set_stack)
         free(self.arena)
@@ -367,6 +432,7 @@ cdef class BaggedGrower:
             return 0
         best.test = self.price.shape[0]
         best.score = Score(INFINITY, 0.0)
+        self.n_group = 0
         self.list_tests(item.tests, item.n_tests, item.key, tests)
         for i in range(item.n_tests):
             test = self.arena[tests + i]
@@ -381,7 +447,10 @@ cdef class BaggedGrower:
                 # Tests are in order of price: no later one can win either.
                 n_kept += self.keep_rest(tests, i, item.n_tests, n_kept)
                 break
-            cannot_split = self.search_column(item, test, whole, &best)
+            if self.bit[test]:
+                cannot_split = self.search_bit(item, tests, i, whole, &best)
+            else:
+                cannot_split = self.search_column(item, test, whole, &best)
             if not cannot_split:
                 self.arena[tests + n_kept] = test
                 n_kept += 1
@@ -391,12 +460,84 @@ cdef class BaggedGrower:
         self.split_node(item, node, &best, tests, n_kept)
         return 0
 
+    cdef inline uint8_t* codes_of(self, intp_t test) noexcept nogil:
+        return self.codes + self.column[test] * self.stride
+
+    cdef void weigh_group(
+        self, Pending* item, intp_t tests, intp_t i
+    ) noexcept nogil:
+        """Weigh a test of two outcomes, and those next to it in the same bundle."""
+        cdef:
+            intp_t test = self.arena[tests + i], other, end, k, row = 0
+            const uint8_t* column = self.codes_of(test) + item.start
+            const uint8_t* weights = self.weights + item.start
+            const int32_t* class_rows = self.arena + item.classes + item.n_classes
+            uint8_t[GROUP] bits
+            int64_t[GROUP] found
+            int n_bits
+        end = item.n_tests
+        if self.max_features < self.price.shape[0]:
+            # In random order, and few are tried.
+            end = i + 1
+        self.n_group = 0
+        for i in range(i, min(end, i + GROUP)):
+            other = self.arena[tests + i]
+            if self.column[other] != self.column[test]:
+                break
+            bits[self.n_group] = self.bit[other]
+            self.group[self.n_group] = other
+            self.n_group += 1
+        n_bits = <int> self.n_group
+        for i in range(n_bits, GROUP):
+            bits[i] = 0
+        for k in range(item.n_classes):
+            weigh_bits_u8(
+                column + row, weights + row, class_rows[k], bits, n_bits, found
+            )
+            row += class_rows[k]
+            for i in range(n_bits):
+                self.set_weights[i * self.n_classes + k] = found[i]
+
+    cdef bint search_bit(
+        self, Pending* item, intp_t tests, intp_t i, float64_t whole, Best* best
+    ) noexcept nogil:
+        """Offer the one cut of a test of two outcomes; return whether there is none."""
+        cdef:
+            intp_t test = self.arena[tests + i], place = 0, k
+            const int64_t* set_weights
+            float64_t all_left = 0.0, all_right = 0.0
+            Bits none
+        while place < self.n_group and self.group[place] != test:
+            place += 1
+        if place == self.n_group:
+            self.weigh_group(item, tests, i)
+            place = 0
+        set_weights = self.set_weights + place * self.n_classes
+        for k in range(item.n_classes):
+            self.right[k] = <float64_t> set_weights[k]
+            self.left[k] = self.totals[k] - self.right[k]
+            all_left += self.left[k]
+            all_right += self.right[k]
+        if all_left == 0 or all_right == 0:
+            return True
+        none.places[0] = none.places[1] = 0
+        self.offer(
+            best, test, 0, whole,
+            max(
+                mix_weights(self.left, item.n_classes, self.alpha),
+                mix_weights(self.right, item.n_classes, self.alpha),
+            ),
+            # A column of one value and of missing ones, which are the last code.
+            self.n_levels[test] == 1, none,
+        )
+        return False
+
     cdef bint search_column(
         self, Pending* item, intp_t test, float64_t whole, Best* best
     ) noexcept nogil:
         """Offer the best cut of a test; return whether it has one code only."""
         cdef:
-            const uint8_t* column = self.codes + test * self.stride + item.start
+            const uint8_t* column = self.codes_of(test) + item.start
             const uint8_t* weights = self.weights + item.start
             const int32_t* class_rows = self.arena + item.classes + item.n_classes
             uint8_t low, high
@@ -451,24 +592,36 @@ cdef class BaggedGrower:
         self, Pending* item, intp_t node, Best* best, intp_t tests, intp_t n_tests
     ) except -1 nogil:
         cdef:
-            const uint8_t* column = self.codes + best.test * self.stride + item.start
+            const uint8_t* column = self.codes_of(best.test) + item.start
             const int32_t* class_rows
             const int32_t* classes
             intp_t k, i, row = 0, n_left = 0, right_list, left_list, n
+            intp_t moved
             uint8_t cut = <uint8_t> best.cut, largest = 0
             int64_t count
+            int64_t[GROUP] set_weight
+            uint8_t[GROUP] bits
             float64_t left_weight, weight = 0.0
             Pending left, right
-        # The stored cut is a code that occurs on the left, whichever empty levels the
-        # search ended on.
-        for i in range(item.n_rows):
-            largest = max(largest, column[i] if column[i] <= cut else <uint8_t> 0)
-        cut = largest
         for k in range(item.n_classes):
             weight += self.totals[k]
-        left_weight = <float64_t> weigh_at_most_u8(
-            column, self.weights + item.start, item.n_rows, cut
-        )
+        if self.bit[best.test]:
+            bits[0] = self.bit[best.test]
+            mark_unset_u8(column, item.n_rows, bits[0], self.marks)
+            weigh_bits_u8(
+                column, self.weights + item.start, item.n_rows, bits, 1, set_weight
+            )
+            left_weight = weight - <float64_t> set_weight[0]
+        else:
+            # The stored cut is a code that occurs on the left, whichever empty levels
+            # the search ended on.
+            for i in range(item.n_rows):
+                largest = max(largest, column[i] if column[i] <= cut else <uint8_t> 0)
+            cut = largest
+            mark_at_most_u8(column, item.n_rows, cut, self.marks)
+            left_weight = <float64_t> weigh_at_most_u8(
+                column, self.weights + item.start, item.n_rows, cut
+            )
         self.tree.test[node] = <int32_t> best.test
         self.tree.cut[node] = cut
         self.tree.add_branch(0)
@@ -486,7 +639,7 @@ cdef class BaggedGrower:
         class_rows = classes + item.n_classes
         left.n_classes = right.n_classes = 0
         for k in range(item.n_classes):
-            count = count_at_most_u8(column + row, class_rows[k], cut)
+            count = count_marks(self.marks, row, class_rows[k])
             row += class_rows[k]
             n_left += count
             self.left[k] = <float64_t> count
@@ -507,12 +660,15 @@ cdef class BaggedGrower:
                 self.arena[left_list + left.n_classes + n] = <int32_t> self.left[k]
                 n += 1
 
-        mark_at_most_u8(column, item.n_rows, cut, self.marks)
+        memset(self.is_moved, 0, self.n_columns)
         for i in range(n_tests):
-            part_u8(
-                self.codes + self.arena[tests + i] * self.stride + item.start,
-                self.marks, item.n_rows, self.spare, self.is_fast,
-            )
+            moved = self.column[self.arena[tests + i]]
+            if not self.is_moved[moved]:
+                self.is_moved[moved] = True
+                part_u8(
+                    self.codes + moved * self.stride + item.start,
+                    self.marks, item.n_rows, self.spare, self.is_fast,
+                )
         part_u8(
             self.weights + item.start, self.marks, item.n_rows, self.spare,
             self.is_fast,
@@ -544,9 +700,9 @@ cdef class BaggedGrower:
             )
             const int32_t* class_rows
             const uint8_t* column
-            int32_t[BLOCK_PLACES + 16] source
-            uint8_t[BLOCK_PLACES + 16] cells
-            intp_t k, i, j, n = 0, row = 0, n_kept = 0
+            int32_t[BLOCK_ROOM] source
+            uint8_t* cells
+            intp_t k, i, j, n = 0, row = 0, n_kept = 0, place
             int32_t test
             PendingSet root
         self.reserve_arena(tests + item.n_tests)
@@ -559,20 +715,29 @@ cdef class BaggedGrower:
                     self.of_class[k].places[n >> 6] |= (<uint64_t> 1) << (n & 63)
                     n += 1
             row += 1
-        memset(cells, 0, sizeof(cells))
-        for i in range(item.n_tests):
-            test = self.arena[item.tests + i]
-            column = self.codes + test * self.stride + item.start
-            for j in range(n):
-                cells[j] = column[source[j]]
-            fill_planes(cells, n, &self.planes[test])
-            if (<CodePlanes*> &self.planes[test]).n_planes > 0:
-                self.arena[tests + n_kept] = test
-                n_kept += 1
         root.set.places[0] = root.set.places[1] = 0
         for k in range(item.n_classes):
             root.set.places[0] |= self.of_class[k].places[0]
             root.set.places[1] |= self.of_class[k].places[1]
+        memset(self.is_moved, 0, self.n_columns)
+        for i in range(item.n_tests):
+            test = self.arena[item.tests + i]
+            place = self.column[test]
+            cells = self.bundle_cells + place * BLOCK_ROOM
+            if not self.is_moved[place]:
+                self.is_moved[place] = True
+                column = self.codes + place * self.stride + item.start
+                for j in range(n):
+                    cells[j] = column[source[j]]
+            if self.bit[test]:
+                fill_plane(
+                    cells, n, bit_of_mask(self.bit[test]), root.set, &self.planes[test]
+                )
+            else:
+                fill_planes(cells, n, &self.planes[test])
+            if (<CodePlanes*> &self.planes[test]).n_planes > 0:
+                self.arena[tests + n_kept] = test
+                n_kept += 1
         root.tests = tests
         root.n_tests = n_kept
         root.parent = item.parent
@@ -592,24 +757,21 @@ cdef class BaggedGrower:
         cdef:
             intp_t node = self.tree.add_node(item.parent, item.parent_branch)
             intp_t tests = item.tests + item.n_tests
-            intp_t k, i, n_kept = 0, n_tried = 0, n_present = 0
+            intp_t k, n_present
             int32_t test
-            float64_t weight = 0.0, give_up, left_weight
-            Bits part
+            float64_t weight = 0.0, left_weight
             BlockSet block
+            BlockScan scan
             BlockCut found
             Best best
             PendingSet left, right
-        for k in range(n_classes):
-            part.places[0] = item.set.places[0] & self.of_class[k].places[0]
-            part.places[1] = item.set.places[1] & self.of_class[k].places[1]
-            if part.places[0] | part.places[1]:
-                self.of_set[n_present] = part
-                self.counts[n_present] = count_places(part)
-                self.totals[n_present] = <float64_t> self.counts[n_present]
-                weight += self.totals[n_present]
-                self.tree.add_weight(self.arena[classes + k], self.totals[n_present])
-                n_present += 1
+        n_present = list_set_classes(
+            item.set, self.of_class, n_classes, self.of_set, self.which, self.counts,
+            self.totals, self.is_fast,
+        )
+        for k in range(n_present):
+            weight += self.totals[k]
+            self.tree.add_weight(self.arena[classes + self.which[k]], self.totals[k])
         block.whole = mix_weights(self.totals, n_present, self.alpha)
         if (
             n_present < 2
@@ -627,30 +789,22 @@ cdef class BaggedGrower:
         best.test = self.price.shape[0]
         best.score = Score(INFINITY, 0.0)
         self.list_tests(item.tests, item.n_tests, item.key, tests)
-        for i in range(item.n_tests):
-            test = self.arena[tests + i]
-            if n_tried >= self.max_features:
-                self.arena[tests + n_kept] = test
-                n_kept += 1
-                continue
-            give_up = INFINITY
-            if self.max_features >= self.price.shape[0]:
-                if self.is_too_dear(self.price[test], block.whole, &best):
-                    n_kept += self.keep_rest(tests, i, item.n_tests, n_kept)
-                    break
-            if 0 < best.score.ratio < INFINITY:
-                give_up = block.whole - self.price[test] * best.inverse * SLACK
-            found = find_block_cut(
-                &block, &self.planes[test], give_up, self.is_fast
-            )
-            if not found.can_split:
-                continue
-            self.arena[tests + n_kept] = test
-            n_kept += 1
-            n_tried += 1
-            self.offer(
-                &best, test, 0, block.whole, found.value, False, found.left
-            )
+        scan.price = &self.price[0]
+        scan.tests = self.arena + tests
+        scan.n_tests = item.n_tests
+        scan.next = scan.n_kept = scan.n_tried = 0
+        scan.most_tried = self.max_features
+        scan.is_by_price = self.max_features >= self.price.shape[0]
+        scan.ratio = scan.inverse = INFINITY
+        scan.slack = SLACK
+        scan.tolerance = TOLERANCE
+        while True:
+            test = scan_block(&block, self.planes, &scan, &found, self.is_fast)
+            if test < 0:
+                break
+            self.offer(&best, test, 0, block.whole, found.value, False, found.left)
+            scan.ratio = best.score.ratio
+            scan.inverse = best.inverse
         if best.score.ratio == INFINITY:
             return 0
         left_weight = <float64_t> count_places(best.left)
@@ -669,7 +823,7 @@ cdef class BaggedGrower:
         right.set.places[0] = item.set.places[0] & ~best.left.places[0]
         right.set.places[1] = item.set.places[1] & ~best.left.places[1]
         left.tests = right.tests = tests
-        left.n_tests = right.n_tests = n_kept
+        left.n_tests = right.n_tests = scan.n_kept
         left.parent = right.parent = node
         left.parent_branch, right.parent_branch = 0, 1
         left.depth = right.depth = item.depth + 1
@@ -687,6 +841,7 @@ def grow_bagged(
     const int32_t[::1] n_levels not None,    # IN   (n_tests,)
     *,
     const uint8_t[::1] counts=None,          # IN   (n_rows,) how often each row counts
+    bundles=None,                            # IN   of the codes, if they were made
     float64_t alpha,
     uint64_t key,
     intp_t max_depth,
@@ -700,21 +855,32 @@ def grow_bagged(
     ``counts`` says how often each row is in the sample, once each by default. ``key``
     draws the tests that are tried at a node where these are fewer than all.
     ``use_blocks`` is a switch: it changes the time and never the tree. Takes as much
-    memory as the codes of the sample, and the tree.
+    memory as the codes of the sample, tests of two outcomes eight to a byte, and the
+    tree.
     """
     cdef:
         intp_t n_tests = codes.shape[0], n_rows = codes.shape[1]
         intp_t n_classes = class_rows.shape[0]
-        intp_t n = 0, i, k, test, row, end
-        int32_t* kept
+        intp_t n = n_rows, i, k, test, row = 0, n_whole, n_columns
+        const uint8_t[:, ::1] packed
+        const int32_t[::1] whole
         const uint8_t* source
-        uint8_t* target
         BaggedGrower grower = BaggedGrower()
         Pending root
         int32_t[::1] order = np.argsort(price, kind="stable").astype(np.int32)
+    if bundles is None:
+        bundles = bundle_codes(codes, price)
+    packed = bundles.codes
+    whole = bundles.whole
+    n_whole = whole.shape[0]
+    n_columns = n_whole + packed.shape[0]
     grower.tree = TreeBuffer()
     grower.price = price
     grower.n_levels = n_levels
+    grower.column = bundles.column
+    grower.bit = bundles.bit
+    grower.n_columns = n_columns
+    grower.n_classes = n_classes
     grower.alpha = alpha
     grower.max_impurity = max_impurity
     grower.min_weight = min_weight
@@ -722,66 +888,79 @@ def grow_bagged(
     grower.max_features = max_features
     grower.use_blocks = use_blocks
     grower.is_fast = has_fast_bytes()
-    kept = <int32_t*> malloc((n_rows + 1) * sizeof(int32_t))
-    if kept == NULL:
+    # First the rows that are kept, then the rows of a node that go left.
+    grower.marks = <uint8_t*> malloc(n_rows // 8 + 64)
+    if grower.marks == NULL:
         raise MemoryError("no memory left for a sample of the rows")
-    try:
-        for i in range(n_rows):
-            kept[n] = <int32_t> i
-            n += counts is None or counts[i] > 0
-        grower.stride = (n + 15) // 16 * 16 + 64
-        grower.codes = <uint8_t*> malloc(n_tests * grower.stride + 64)
-        grower.weights = <uint8_t*> calloc(grower.stride, 1)
-        grower.spare = <uint8_t*> malloc(n + 64)
-        grower.marks = <uint8_t*> malloc(n // 8 + 64)
-        grower.last_cut = <int32_t*> malloc((n_tests + 1) * sizeof(int32_t))
-        k = max(n_classes, <intp_t> BLOCK_PLACES) + 1
-        grower.totals = <float64_t*> malloc(k * sizeof(float64_t))
-        grower.left = <float64_t*> malloc(k * sizeof(float64_t))
-        grower.right = <float64_t*> malloc(k * sizeof(float64_t))
-        grower.drawn = <uint64_t*> malloc((n_tests + 1) * sizeof(uint64_t))
-        grower.planes = <CodePlanes*> malloc((n_tests + 1) * sizeof(CodePlanes))
-        grower.of_class = <Bits*> malloc(k * sizeof(Bits))
-        grower.of_set = <Bits*> malloc(k * sizeof(Bits))
-        grower.counts = <int32_t*> malloc(k * sizeof(int32_t))
-        if (
-            grower.codes == NULL or grower.weights == NULL or grower.spare == NULL
-            or grower.marks == NULL or grower.last_cut == NULL
-            or grower.totals == NULL or grower.left == NULL or grower.right == NULL
-            or grower.drawn == NULL or grower.planes == NULL
-            or grower.of_class == NULL or grower.of_set == NULL
-            or grower.counts == NULL
-        ):
-            raise MemoryError("no memory left for a sample of the rows")
+    if counts is not None and n_rows:
+        mark_at_most_u8(&counts[0], n_rows, 0, grower.marks)
+        for i in range((n_rows + 7) // 8):
+            grower.marks[i] = ~grower.marks[i]
+        n = count_marks(grower.marks, 0, n_rows)
+    elif n_rows:
+        memset(grower.marks, 255, n_rows // 8 + 1)
+    grower.stride = (n + 15) // 16 * 16 + 64
+    grower.codes = <uint8_t*> malloc(n_columns * grower.stride + 64)
+    grower.weights = <uint8_t*> calloc(grower.stride, 1)
+    grower.spare = <uint8_t*> malloc(n + 64)
+    grower.last_cut = <int32_t*> malloc((n_tests + 1) * sizeof(int32_t))
+    k = max(n_classes, <intp_t> BLOCK_PLACES) + 1
+    grower.totals = <float64_t*> malloc(k * sizeof(float64_t))
+    grower.left = <float64_t*> malloc(k * sizeof(float64_t))
+    grower.right = <float64_t*> malloc(k * sizeof(float64_t))
+    grower.drawn = <uint64_t*> malloc((n_tests + 1) * sizeof(uint64_t))
+    grower.is_moved = <uint8_t*> malloc(n_columns + 1)
+    grower.set_weights = <int64_t*> malloc(
+        (n_classes * <intp_t> GROUP + 1) * sizeof(int64_t)
+    )
+    grower.planes = <CodePlanes*> malloc((n_tests + 1) * sizeof(CodePlanes))
+    grower.of_class = <Bits*> malloc(k * sizeof(Bits))
+    grower.of_set = <Bits*> malloc(k * sizeof(Bits))
+    grower.which = <int32_t*> malloc(k * sizeof(int32_t))
+    grower.counts = <int32_t*> malloc(k * sizeof(int32_t))
+    grower.bundle_cells = <uint8_t*> calloc(n_columns * <intp_t> BLOCK_ROOM + 1, 1)
+    if (
+        grower.codes == NULL or grower.weights == NULL or grower.spare == NULL
+        or grower.last_cut == NULL or grower.totals == NULL or grower.left == NULL
+        or grower.right == NULL or grower.drawn == NULL or grower.is_moved == NULL
+        or grower.set_weights == NULL or grower.planes == NULL
+        or grower.of_class == NULL or grower.of_set == NULL or grower.which == NULL
+        or grower.counts == NULL or grower.bundle_cells == NULL
+    ):
+        raise MemoryError("no memory left for a sample of the rows")
+    for test in range(n_tests):
+        grower.last_cut[test] = -1
+    if n_rows:
         with nogil:
-            for test in range(n_tests):
-                source = &codes[test, 0]
-                target = grower.codes + test * grower.stride
-                for i in range(n):
-                    target[i] = source[kept[i]]
-                grower.last_cut[test] = -1
-            for i in range(n):
-                grower.weights[i] = 1 if counts is None else counts[kept[i]]
-        # The rows that were kept are sorted by class, as all rows are.
-        grower.reserve_arena(n_tests + 2 * n_classes)
-        for test in range(n_tests):
-            grower.arena[test] = order[test]
-        row, i = 0, 0
-        present, sizes = [], []
-        for k in range(n_classes):
-            end = row + class_rows[k]
-            first = i
-            while i < n and kept[i] < end:
-                i += 1
-            if i > first:
-                present.append(k)
-                sizes.append(i - first)
-            row = end
-        for k in range(len(present)):
-            grower.arena[n_tests + k] = present[k]
-            grower.arena[n_tests + len(present) + k] = sizes[k]
-    finally:
-        free(kept)
+            for i in range(n_columns):
+                if i < n_whole:
+                    source = &codes[whole[i], 0]
+                else:
+                    source = &packed[i - n_whole, 0]
+                keep_u8(
+                    source, grower.marks, n_rows, grower.codes + i * grower.stride,
+                    grower.is_fast,
+                )
+            if counts is None:
+                memset(grower.weights, 1, n)
+            else:
+                keep_u8(
+                    &counts[0], grower.marks, n_rows, grower.weights, grower.is_fast
+                )
+    # The rows that were kept are sorted by class, as all rows are.
+    grower.reserve_arena(n_tests + 2 * n_classes)
+    for test in range(n_tests):
+        grower.arena[test] = order[test]
+    present, sizes = [], []
+    for k in range(n_classes):
+        i = count_marks(grower.marks, row, class_rows[k])
+        row += class_rows[k]
+        if i > 0:
+            present.append(k)
+            sizes.append(i)
+    for k in range(len(present)):
+        grower.arena[n_tests + k] = present[k]
+        grower.arena[n_tests + len(present) + k] = sizes[k]
     root.start = 0
     root.n_rows = n
     root.n_classes = len(present)

@@ -1,9 +1,9 @@
-/* Inner loops of growing a bagged tree: weigh, part, and split small sets of rows.
+/* Inner loops of growing a bagged tree: weigh and part the rows of a column.
  *
  * SSE2 is part of every x86-64. Parting a column eight bytes at a time takes a byte
- * shuffle (SSSE3, or NEON on ARM) and counting bits takes POPCNT; both are looked for
- * when the program runs. Without them plain loops do the same work: on the growth of a
- * whole tree they take about twice as long.
+ * shuffle (SSSE3, or NEON on ARM) and counting bits takes POPCNT (see blocks.h); both are
+ * looked for when the program runs. Without them plain loops do the same work: on the
+ * growth of a whole tree they take about twice as long.
  */
 #ifndef ASKLESS_BAGGING_H
 #define ASKLESS_BAGGING_H
@@ -21,18 +21,6 @@
 #endif
 #if defined(__aarch64__) && defined(__ARM_NEON)
 #include <arm_neon.h>
-#endif
-
-#if defined(__GNUC__)
-#define askless_popcount(bits) __builtin_popcountll(bits)
-#else
-static inline int askless_popcount(uint64_t bits)
-{
-    int n = 0;
-    for (; bits; bits &= bits - 1)
-        n++;
-    return n;
-}
 #endif
 
 /* 1 to use what the processor has, 0 to do without: a switch for tests. */
@@ -62,6 +50,15 @@ static inline __m128i first_bytes(ptrdiff_t n)
         _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     return _mm_cmpgt_epi8(_mm_set1_epi8((char)n), places);
 }
+
+/* The sum of two numbers. Stays in registers: runs are short. */
+static inline int64_t add_halves(__m128i sums)
+{
+    int64_t low, high;
+    _mm_storel_epi64((__m128i *)&low, sums);
+    _mm_storel_epi64((__m128i *)&high, _mm_unpackhi_epi64(sums, sums));
+    return low + high;
+}
 #endif
 
 /* The weight of the rows whose code is at most the limit. */
@@ -73,7 +70,6 @@ static inline int64_t weigh_at_most_u8(const uint8_t *codes, const uint8_t *weig
 #if defined(__SSE2__)
     const __m128i limits = _mm_set1_epi8((char)limit), zero = _mm_setzero_si128();
     __m128i sums = zero;
-    int64_t halves[2];
     for (; i + 16 <= n; i += 16) {
         const __m128i c = _mm_loadu_si128((const __m128i *)(codes + i));
         const __m128i w = _mm_loadu_si128((const __m128i *)(weights + i));
@@ -87,8 +83,7 @@ static inline int64_t weigh_at_most_u8(const uint8_t *codes, const uint8_t *weig
         const __m128i kept = _mm_and_si128(low, first_bytes(n - i));
         sums = _mm_add_epi64(sums, _mm_sad_epu8(_mm_and_si128(kept, w), zero));
     }
-    _mm_storeu_si128((__m128i *)halves, sums);
-    total = halves[0] + halves[1];
+    total = add_halves(sums);
 #else
     for (; i < n; i++)
         total += codes[i] <= limit ? weights[i] : 0;
@@ -103,7 +98,6 @@ static inline int64_t sum_u8(const uint8_t *weights, ptrdiff_t n)
 #if defined(__SSE2__)
     const __m128i zero = _mm_setzero_si128();
     __m128i sums = zero;
-    int64_t halves[2];
     for (; i + 16 <= n; i += 16)
         sums = _mm_add_epi64(
             sums, _mm_sad_epu8(_mm_loadu_si128((const __m128i *)(weights + i)), zero));
@@ -112,13 +106,86 @@ static inline int64_t sum_u8(const uint8_t *weights, ptrdiff_t n)
         sums = _mm_add_epi64(
             sums, _mm_sad_epu8(_mm_and_si128(w, first_bytes(n - i)), zero));
     }
-    _mm_storeu_si128((__m128i *)halves, sums);
-    total = halves[0] + halves[1];
+    total = add_halves(sums);
 #else
     for (; i < n; i++)
         total += weights[i];
 #endif
     return total;
+}
+
+/* Tests of two outcomes are kept eight to a byte, a bit for each. For some bits of a byte,
+ * the weight of the rows where they are set; `n_bits` is a constant where it is called. */
+static inline void weigh_some_bits(const uint8_t *codes, const uint8_t *weights,
+                                   ptrdiff_t n, const uint8_t *bits, int n_bits,
+                                   int64_t *out)
+{
+    ptrdiff_t i = 0;
+    int j;
+#if defined(__SSE2__)
+    const __m128i zero = _mm_setzero_si128();
+    __m128i sums[4], bit[4];
+    for (j = 0; j < n_bits; j++) {
+        sums[j] = zero;
+        bit[j] = _mm_set1_epi8((char)bits[j]);
+    }
+    for (; i < n; i += 16) {
+        const __m128i c = _mm_loadu_si128((const __m128i *)(codes + i));
+        __m128i w = _mm_loadu_si128((const __m128i *)(weights + i));
+        if (n - i < 16)
+            w = _mm_and_si128(w, first_bytes(n - i));
+        for (j = 0; j < n_bits; j++) {
+            const __m128i is_set = _mm_cmpeq_epi8(_mm_and_si128(c, bit[j]), bit[j]);
+            sums[j] = _mm_add_epi64(sums[j],
+                                    _mm_sad_epu8(_mm_and_si128(is_set, w), zero));
+        }
+    }
+    for (j = 0; j < n_bits; j++)
+        out[j] = add_halves(sums[j]);
+#else
+    for (j = 0; j < n_bits; j++)
+        out[j] = 0;
+    for (; i < n; i++)
+        for (j = 0; j < n_bits; j++)
+            out[j] += codes[i] & bits[j] ? weights[i] : 0;
+#endif
+}
+
+/* The same for one to four bits; there are four of `bits` and of `out`. */
+static inline void weigh_bits_u8(const uint8_t *codes, const uint8_t *weights,
+                                 ptrdiff_t n, const uint8_t *bits, int n_bits,
+                                 int64_t *out)
+{
+    if (n_bits == 1)
+        weigh_some_bits(codes, weights, n, bits, 1, out);
+    else if (n_bits == 2)
+        weigh_some_bits(codes, weights, n, bits, 2, out);
+    else
+        weigh_some_bits(codes, weights, n, bits, 4, out);
+}
+
+/* One bit a row, set where a bit of the code is not, eight rows a byte. */
+static inline void mark_unset_u8(const uint8_t *codes, ptrdiff_t n, uint8_t bit,
+                                 uint8_t *marks)
+{
+    ptrdiff_t i = 0;
+    int j;
+#if defined(__SSE2__)
+    const __m128i bits = _mm_set1_epi8((char)bit), zero = _mm_setzero_si128();
+    for (; i + 16 <= n; i += 16) {
+        const __m128i c = _mm_loadu_si128((const __m128i *)(codes + i));
+        const int unset =
+            _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_and_si128(c, bits), zero));
+        marks[i >> 3] = (uint8_t)unset;
+        marks[(i >> 3) + 1] = (uint8_t)(unset >> 8);
+    }
+#endif
+    for (; i < n; i += 8) {
+        uint8_t unset = 0;
+        for (j = 0; j < 8 && i + j < n; j++)
+            unset |= (uint8_t)(!(codes[i + j] & bit) << j);
+        marks[i >> 3] = unset;
+    }
 }
 
 /* One bit a row, set where the code is at most the cut, eight rows a byte. */
@@ -160,6 +227,72 @@ static inline void fill_part_tables(void)
         for (; n < 8; n++)
             part_order[byte][n] = 0;
     }
+}
+
+/* How many of n rows are marked, from the given one on. */
+static inline ptrdiff_t count_marks(const uint8_t *marks, ptrdiff_t start, ptrdiff_t n)
+{
+    const ptrdiff_t end = start + n;
+    ptrdiff_t byte = start >> 3, count = 0;
+    if (n == 0)
+        return 0;
+    count -= part_count[marks[byte] & ((1 << (start & 7)) - 1)];
+    for (; byte < end >> 3; byte++)
+        count += part_count[marks[byte]];
+    if (end & 7)
+        count += part_count[marks[byte] & ((1 << (end & 7)) - 1)];
+    return count;
+}
+
+static inline ptrdiff_t keep_u8_plain(const uint8_t *column, const uint8_t *marks,
+                                      ptrdiff_t i, ptrdiff_t n, uint8_t *kept,
+                                      ptrdiff_t n_kept)
+{
+    for (; i < n; i++) {
+        kept[n_kept] = column[i];
+        n_kept += marks[i >> 3] >> (i & 7) & 1;
+    }
+    return n_kept;
+}
+
+#if defined(ASKLESS_X86_DISPATCH)
+__attribute__((target("ssse3"))) static ptrdiff_t keep_u8_ssse3(const uint8_t *column,
+                                                                const uint8_t *marks,
+                                                                ptrdiff_t n,
+                                                                uint8_t *kept)
+{
+    ptrdiff_t i = 0, n_kept = 0;
+    for (; i + 8 <= n; i += 8) {
+        const uint8_t here = marks[i >> 3];
+        const __m128i cells = _mm_loadl_epi64((const __m128i *)(column + i));
+        const __m128i order = _mm_loadl_epi64((const __m128i *)part_order[here]);
+        _mm_storel_epi64((__m128i *)(kept + n_kept), _mm_shuffle_epi8(cells, order));
+        n_kept += part_count[here];
+    }
+    return keep_u8_plain(column, marks, i, n, kept, n_kept);
+}
+#endif
+
+/* Copy the cells of marked rows in order. There is room for 8 more. */
+static inline ptrdiff_t keep_u8(const uint8_t *column, const uint8_t *marks, ptrdiff_t n,
+                                uint8_t *kept, int is_fast)
+{
+#if defined(ASKLESS_X86_DISPATCH)
+    if (is_fast)
+        return keep_u8_ssse3(column, marks, n, kept);
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+    if (is_fast) {
+        ptrdiff_t i = 0, n_kept = 0;
+        for (; i + 8 <= n; i += 8) {
+            const uint8_t here = marks[i >> 3];
+            vst1_u8(kept + n_kept, vtbl1_u8(vld1_u8(column + i),
+                                            vld1_u8(part_order[here])));
+            n_kept += part_count[here];
+        }
+        return keep_u8_plain(column, marks, i, n, kept, n_kept);
+    }
+#endif
+    return keep_u8_plain(column, marks, 0, n, kept, 0);
 }
 
 static inline void part_u8_plain(uint8_t *column, const uint8_t *marks, ptrdiff_t i,
@@ -252,214 +385,6 @@ static inline double mix_weights(const double *weights, ptrdiff_t n, double alph
         }
     }
     return total;
-}
-
-/* A small set of rows as sets of bits. A row of weight w takes w of the 128 places. */
-enum { BLOCK_PLACES = 128, MOST_BITS = 8 };
-
-typedef struct {
-    uint64_t places[2];
-} Bits;
-
-typedef struct {
-    Bits planes[MOST_BITS]; /* the bits of the codes that differ, high ones first */
-    uint8_t bit[MOST_BITS];
-    uint8_t n_planes;
-    uint8_t base; /* the bits that all codes share */
-} CodePlanes;
-
-/* Lay out a column of n codes, one for each place. */
-static inline void fill_planes(const uint8_t *codes, ptrdiff_t n, CodePlanes *out)
-{
-    uint8_t all_or = 0, all_and = 255, differ;
-    ptrdiff_t i;
-    int bit, word;
-    for (i = 0; i < n; i++) {
-        all_or |= codes[i];
-        all_and &= codes[i];
-    }
-    differ = all_or & (uint8_t)~all_and;
-    out->base = all_and;
-    out->n_planes = 0;
-    for (bit = 7; bit >= 0; bit--) {
-        Bits *plane = &out->planes[out->n_planes];
-        if (!(differ >> bit & 1))
-            continue;
-        out->bit[out->n_planes++] = (uint8_t)bit;
-        for (word = 0; word < 2; word++) {
-            const ptrdiff_t start = 64 * word;
-            const ptrdiff_t end = n < start + 64 ? n : start + 64;
-            uint64_t bits = 0;
-            i = start;
-#if defined(__SSE2__)
-            /* The codes have room up to the next multiple of 16. */
-            for (; i < end; i += 16) {
-                const __m128i c = _mm_loadu_si128((const __m128i *)(codes + i));
-                const __m128i up = _mm_sll_epi16(c, _mm_cvtsi32_si128(7 - bit));
-                bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(up) << (i - start);
-            }
-            if (end > start && end < start + 64)
-                bits &= ((uint64_t)1 << (end - start)) - 1;
-#else
-            for (; i < end; i++)
-                bits |= (uint64_t)(codes[i] >> bit & 1) << (i - start);
-#endif
-            plane->places[word] = end > start ? bits : 0;
-        }
-    }
-}
-
-/* The largest code among some places. */
-static inline int largest_code(const CodePlanes *codes, Bits among)
-{
-    int code = codes->base, i;
-    for (i = 0; i < codes->n_planes; i++) {
-        const Bits high = {{among.places[0] & codes->planes[i].places[0],
-                            among.places[1] & codes->planes[i].places[1]}};
-        if (high.places[0] | high.places[1]) {
-            among = high;
-            code |= 1 << codes->bit[i];
-        }
-    }
-    return code;
-}
-
-typedef struct {
-    double whole; /* impurity of the set */
-    double alpha;
-    ptrdiff_t n_classes;     /* classes present */
-    const Bits *of_class;    /* places of each class, of this set only */
-    const int32_t *counts;   /* how many places each class has */
-    const double *totals;    /* the same as numbers for the impurity */
-    Bits set;
-} BlockSet;
-
-typedef struct {
-    double value;  /* the larger impurity of the two sides */
-    Bits left;
-    int can_split; /* 0: one code only */
-} BlockCut;
-
-/* How many places of a set of bits a class has. */
-#define PLACES_OF(bits, k)                                                               \
-    (askless_popcount((bits).places[0] & set->of_class[k].places[0]) +                   \
-     askless_popcount((bits).places[1] & set->of_class[k].places[1]))
-
-/* The impurities of both sides: of two classes, of several, and beyond a threshold. Pairs
- * are counted in whole numbers, which are exact in any order. */
-#define MIX_TWO                                                                          \
-    const int32_t a = PLACES_OF(tried, 0), b = PLACES_OF(tried, 1);                      \
-    f_left = (double)(a * b);                                                            \
-    f_right = (double)((set->counts[0] - a) * (set->counts[1] - b));
-
-#define MIX_PAIRS                                                                        \
-    int32_t n_left = 0, n_right = 0, in_left = 0, in_right = 0;                          \
-    ptrdiff_t k;                                                                         \
-    for (k = 0; k < set->n_classes; k++) {                                               \
-        const int32_t a = PLACES_OF(tried, k), b = set->counts[k] - a;                   \
-        n_left += a;                                                                     \
-        n_right += b;                                                                    \
-        in_left += a * a;                                                                \
-        in_right += b * b;                                                               \
-    }                                                                                    \
-    f_left = (double)((n_left * n_left - in_left) / 2);                                  \
-    f_right = (double)((n_right * n_right - in_right) / 2);
-
-#define MIX_BEYOND                                                                       \
-    double left[BLOCK_PLACES], right[BLOCK_PLACES];                                      \
-    ptrdiff_t k;                                                                         \
-    for (k = 0; k < set->n_classes; k++) {                                               \
-        left[k] = (double)PLACES_OF(tried, k);                                           \
-        right[k] = set->totals[k] - left[k];                                             \
-    }                                                                                    \
-    f_left = mix_weights(left, set->n_classes, set->alpha);                              \
-    f_right = mix_weights(right, set->n_classes, set->alpha);
-
-/* The best cut of one test: a walk down the bits of the codes to the crossing, where the
- * impurity on the left first exceeds the one on the right. Gives up, with a value of at
- * least `give_up`, when no cut can be below that. */
-#define BLOCK_CUT(NAME, TARGET, MIX)                                                     \
-    TARGET static BlockCut NAME(const BlockSet *set, const CodePlanes *codes,            \
-                                double give_up)                                          \
-    {                                                                                    \
-        BlockCut cut;                                                                    \
-        double low_left = 0.0, low_right = set->whole;                                   \
-        double high_left = set->whole, high_right = 0.0;                                 \
-        Bits open = set->set, low = {{0, 0}}, high = set->set;                           \
-        int i;                                                                           \
-        cut.can_split = 0;                                                               \
-        for (i = 0; i < codes->n_planes; i++) {                                          \
-            const Bits plane = codes->planes[i];                                         \
-            const uint64_t zero0 = open.places[0] & ~plane.places[0];                    \
-            const uint64_t zero1 = open.places[1] & ~plane.places[1];                    \
-            const uint64_t one0 = open.places[0] & plane.places[0];                      \
-            const uint64_t one1 = open.places[1] & plane.places[1];                      \
-            double f_left, f_right;                                                      \
-            Bits tried;                                                                  \
-            if (!(zero0 | zero1) || !(one0 | one1))                                      \
-                continue;                                                                \
-            cut.can_split = 1;                                                           \
-            tried.places[0] = low.places[0] | zero0;                                     \
-            tried.places[1] = low.places[1] | zero1;                                     \
-            {                                                                            \
-                MIX                                                                      \
-            }                                                                            \
-            if (f_left <= f_right) {                                                     \
-                low = tried;                                                             \
-                low_left = f_left;                                                       \
-                low_right = f_right;                                                     \
-                open.places[0] = one0;                                                   \
-                open.places[1] = one1;                                                   \
-                if (f_left > give_up)                                                    \
-                    break;                                                               \
-            } else {                                                                     \
-                high = tried;                                                            \
-                high_left = f_left;                                                      \
-                high_right = f_right;                                                    \
-                open.places[0] = zero0;                                                  \
-                open.places[1] = zero1;                                                  \
-                if (f_right > give_up)                                                   \
-                    break;                                                               \
-            }                                                                            \
-        }                                                                                \
-        (void)low_left;                                                                  \
-        (void)high_right;                                                                \
-        cut.value = low_right <= high_left ? low_right : high_left;                      \
-        cut.left = low_right <= high_left ? low : high;                                  \
-        return cut;                                                                      \
-    }
-
-BLOCK_CUT(cut_two_plain, , MIX_TWO)
-BLOCK_CUT(cut_pairs_plain, , MIX_PAIRS)
-BLOCK_CUT(cut_beyond_plain, , MIX_BEYOND)
-
-#if defined(ASKLESS_X86_DISPATCH)
-#define ASKLESS_POPCNT __attribute__((target("popcnt")))
-BLOCK_CUT(cut_two_popcnt, ASKLESS_POPCNT, MIX_TWO)
-BLOCK_CUT(cut_pairs_popcnt, ASKLESS_POPCNT, MIX_PAIRS)
-BLOCK_CUT(cut_beyond_popcnt, ASKLESS_POPCNT, MIX_BEYOND)
-#endif
-
-static inline BlockCut find_block_cut(const BlockSet *set, const CodePlanes *codes,
-                                      double give_up, int is_fast)
-{
-#if defined(ASKLESS_X86_DISPATCH)
-    if (is_fast) {
-        if (set->alpha != 0)
-            return cut_beyond_popcnt(set, codes, give_up);
-        return set->n_classes == 2 ? cut_two_popcnt(set, codes, give_up)
-                                   : cut_pairs_popcnt(set, codes, give_up);
-    }
-#endif
-    if (set->alpha != 0)
-        return cut_beyond_plain(set, codes, give_up);
-    return set->n_classes == 2 ? cut_two_plain(set, codes, give_up)
-                               : cut_pairs_plain(set, codes, give_up);
-}
-
-static inline int count_places(Bits set)
-{
-    return askless_popcount(set.places[0]) + askless_popcount(set.places[1]);
 }
 
 #endif

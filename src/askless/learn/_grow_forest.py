@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless._core._bagging import draw_bag, grow_bagged
+from askless._core._bundles import Bundles, bundle_codes
 from askless._core._criteria import Hinged
 from askless._core._grow import grow_greedy
 from askless._core._tree import join_trees
@@ -71,8 +72,11 @@ def grow_trees(
 ) -> list[dict[str, NDArray[Any]]]:
     """Grow the trees of these numbers and return their arrays, ready to be joined."""
     if is_simple(examples, prices, options):
+        bundles = bundle_codes(examples.codes, prices.full)  # type: ignore[arg-type]
         grown = _map(
-            lambda tree: _grow_fast(examples, prices, options, tree), trees, n_jobs
+            lambda tree: _grow_fast(examples, bundles, prices, options, tree),
+            trees,
+            n_jobs,
         )
         return [join_trees(grown)]
     plain = _map(lambda tree: _grow_any(examples, prices, options, tree), trees, n_jobs)
@@ -104,7 +108,11 @@ def _map(grow: Callable[[int], Any], trees: Sequence[int], n_jobs: int) -> list[
 
 
 def _grow_fast(
-    examples: CodedExamples, prices: PriceList, options: GrowthOptions, tree: int
+    examples: CodedExamples,
+    bundles: Bundles,
+    prices: PriceList,
+    options: GrowthOptions,
+    tree: int,
 ) -> Any:
     n_rows = examples.codes.shape[1]
     return grow_bagged(
@@ -113,6 +121,7 @@ def _grow_fast(
         prices.full,
         examples.n_levels,
         counts=bag_of(options, tree, n_rows),
+        bundles=bundles,
         alpha=options.alpha,
         key=tree_key(options.seed, tree),
         max_depth=NO_LIMIT if options.max_depth is None else options.max_depth,

@@ -1,0 +1,12 @@
+import numpy as np
+from numpy.typing import NDArray
+
+class Bundles:
+    codes: NDArray[np.uint8]
+    column: NDArray[np.int32]
+    bit: NDArray[np.uint8]
+    whole: NDArray[np.int32]
+
+def bundle_codes(
+    codes: NDArray[np.uint8], price: NDArray[np.float64], *, use_bits: bool = True
+) -> Bundles: ...
