@@ -78,6 +78,7 @@ def test_auto_searches_noisy_tables():
         {"use_entropy": False},
         {"use_huffman": False},
         {"use_children": False},
+        {"use_shares": False},
         {"use_entropy": False, "use_huffman": False, "use_children": False},
     ],
     ids=lambda switches: " ".join(switches),
@@ -129,6 +130,27 @@ def test_certificates_save_states_where_weights_are_uneven(rng):
         assert value is not None
         counts.append(engine.n_expanded)
     assert counts[1] <= counts[0]
+
+
+def test_shares_save_states_where_noise_is_dense():
+    table = random_noisy(np.random.default_rng(3), 20, 24, 0.4)
+    counts, values = [], []
+    for use_shares in (False, True):
+        race = NoisyRace(
+            _make_task(table, "expected", "class"),
+            Limits(),
+            2**26,
+            {"use_shares": use_shares},
+        )
+        engine = race._engine(1)
+        value, is_exact, _ = engine.run_state(
+            race.stated.cases, race.quiet, race.best, 60.0
+        )
+        assert is_exact
+        counts.append(engine.n_expanded)
+        values.append(value)
+    assert values[0] == pytest.approx(values[1], rel=1e-9)
+    assert counts[1] * 3 < counts[0]
 
 
 def test_threads_do_not_change_a_proved_cost(rng):

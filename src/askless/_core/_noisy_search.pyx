@@ -66,7 +66,7 @@ cdef intp_t SMALL = 6
 # and only for cases that weigh more than one in so many.
 cdef intp_t MOST_COVER = 6
 cdef intp_t COVER_STEPS = 400
-cdef float64_t HEAVY = 64.0
+cdef float64_t HEAVY = 12.0
 # Deeper than this, the stack of a thread may end.
 cdef intp_t MOST_DEPTH = 3000
 
@@ -84,6 +84,7 @@ cdef struct Child:
     intp_t n
     float64_t scale  # weights in the child are these times those of its own state
     float64_t lower  # of its own state
+    float64_t mass
     bint is_certified
 
 
@@ -93,6 +94,12 @@ cdef struct Sum:
     float64_t mass
     float64_t logs   # sum of m log2 m over labels
     int32_t n_labels
+
+
+cdef void swap_children(Child* a, Child* b) noexcept nogil:
+    cdef Child kept = a[0]
+    a[0] = b[0]
+    b[0] = kept
 
 
 cdef int compare_lower(const void* a, const void* b) noexcept nogil:
@@ -246,6 +253,7 @@ cdef class NoisySearch:
     cdef readonly bint use_huffman
     cdef readonly bint use_entropy
     cdef readonly bint use_children
+    cdef readonly bint use_shares
 
     cdef readonly intp_t n_expanded
     # Whether a relaxed search has given up, lost in throws of one coin after another.
@@ -273,6 +281,7 @@ cdef class NoisySearch:
         bint use_huffman=True,
         bint use_entropy=True,
         bint use_children=True,
+        bint use_shares=True,
     ):
         cdef intp_t n = table.n_cases
         self.table = table
@@ -309,6 +318,7 @@ cdef class NoisySearch:
         self.use_huffman = use_huffman
         self.use_entropy = use_entropy
         self.use_children = use_children
+        self.use_shares = use_shares
         open_scratch(&self.scratch, table.most_codes)
         self.sums = <Sum*> malloc((table.most_codes + 1) * sizeof(Sum))
         self.run = <Sum*> malloc((table.most_codes + 1) * sizeof(Sum))
@@ -975,17 +985,16 @@ cdef class NoisySearch:
     ) except -1 nogil:
         """Return what starting with a test costs if `is_value`, else a lower bound."""
         cdef:
-            intp_t test = candidate.test, code, n_codes, n_out = 0, i, j, hardest
-            intp_t n_children = 0, at = 0, _first = -1, n_words = 0, left
+            intp_t test = candidate.test, code, n_codes, n_out = 0, i, j
+            intp_t n_children = 0, at = 0, n_words = 0, left
             int32_t* parts = NULL
             int64_t* noises = NULL
             float64_t* own = NULL
             Child* children = NULL
             Child* child
-            Child swapped
             int64_t least
-            float64_t total, value, allowed, base = self.price[test]
-            bint is_child_exact = False, was_done
+            float64_t total, value, base = self.price[test]
+            bint was_done
             Entry* entry
             uint64_t key
             uint8_t kind
@@ -1082,41 +1091,16 @@ cdef class NoisySearch:
                         entry.lower = bits_of(child.lower)
                     if total >= enough * (1 - ROUNDING):
                         return total
-            # The hardest child first: it is the likeliest to end the trial.
-            left = n_children
-            while left > 0:
-                hardest = 0
-                for j in range(1, left):
-                    if children[j].scale * children[j].lower > (
-                        children[hardest].scale * children[hardest].lower
-                    ):
-                        hardest = j
-                swapped = children[hardest]
-                children[hardest] = children[left - 1]
-                left -= 1
-                if self.is_worst:
-                    allowed = enough - base
-                else:
-                    allowed = (
-                        enough - (total - swapped.scale * swapped.lower)
-                    ) / swapped.scale
-                self.depth += 1
-                value = self.solve_state(
-                    parts + swapped.first, noises + swapped.first, swapped.n, allowed,
-                    &is_child_exact, &_first,
+            if self.is_worst or not self.use_shares:
+                left = self.solve_in_turn(
+                    children, n_children, parts, noises, enough, base, &total
                 )
-                self.depth -= 1
-                if self.is_out and not is_child_exact:
-                    return total
-                if self.is_worst:
-                    total = max(total, base + value)
-                else:
-                    total += swapped.scale * (value - swapped.lower)
-                if not is_child_exact:
-                    # It costs at least what was allowed, whatever rounding says.
-                    return max(total, enough)
-                if total >= enough:
-                    return total
+            else:
+                left = self.solve_by_shares(
+                    children, n_children, parts, noises, enough, &total
+                )
+            if left > 0:
+                return total
             is_value[0] = True
             return total
         finally:
@@ -1125,3 +1109,114 @@ cdef class NoisySearch:
             free(noises)
             free(own)
             free(children)
+
+    cdef intp_t solve_in_turn(
+        self, Child* children, intp_t n_children, int32_t* parts, int64_t* noises,
+        float64_t enough, float64_t base, float64_t* total,
+    ) except -1 nogil:
+        """Solve what a test may leave, one after another; return how many are open.
+
+        None is open if the test costs less than `enough`.
+        """
+        cdef:
+            intp_t left = n_children, hardest, j, _first = -1
+            float64_t value, allowed
+            bint is_child_exact = False
+            Child child
+        # The hardest child first: it is the likeliest to end the trial.
+        while left > 0:
+            hardest = 0
+            for j in range(1, left):
+                if children[j].scale * children[j].lower > (
+                    children[hardest].scale * children[hardest].lower
+                ):
+                    hardest = j
+            child = children[hardest]
+            children[hardest] = children[left - 1]
+            if self.is_worst:
+                allowed = enough - base
+            else:
+                allowed = (
+                    enough - (total[0] - child.scale * child.lower)
+                ) / child.scale
+            self.depth += 1
+            value = self.solve_state(
+                parts + child.first, noises + child.first, child.n, allowed,
+                &is_child_exact, &_first,
+            )
+            self.depth -= 1
+            if self.is_out and not is_child_exact:
+                return left
+            if self.is_worst:
+                total[0] = max(total[0], base + value)
+            else:
+                total[0] += child.scale * (value - child.lower)
+            if not is_child_exact:
+                # It costs at least what was allowed, whatever rounding says.
+                total[0] = max(total[0], enough)
+                return left
+            if total[0] >= enough:
+                return left
+            left -= 1
+        return 0
+
+    cdef intp_t solve_by_shares(
+        self, Child* children, intp_t n_children, int32_t* parts, int64_t* noises,
+        float64_t enough, float64_t* total,
+    ) except -1 nogil:
+        """Raise what a test may leave together; return how many are open.
+
+        What is missing to `enough` is shared out by weight. To raise two bounds a
+        little is far cheaper than to raise one by as much as both, since the effort
+        grows exponentially. After each round either enough is reached or one child more
+        is solved.
+        """
+        cdef:
+            intp_t left = n_children, j, i, _first = -1
+            float64_t value, allowed, missing, open_mass
+            bint is_child_exact = False
+            Child* child
+        for j in range(n_children):
+            child = &children[j]
+            child.mass = child.scale * self.weigh_all(
+                parts + child.first, noises + child.first, child.n
+            )
+        while left > 0:
+            j = 0
+            while j < left:
+                missing = enough - total[0]
+                if missing <= 0:
+                    return left
+                open_mass = 0.0
+                for i in range(j, left):
+                    open_mass += children[i].mass
+                child = &children[j]
+                if left == 1 or child.mass <= 0:
+                    allowed = (missing + child.scale * child.lower) / child.scale
+                else:
+                    allowed = child.lower + (
+                        missing * child.mass / open_mass / child.scale
+                    )
+                    # Never the same bound again, whatever rounding does.
+                    allowed *= 1 + ROUNDING
+                self.depth += 1
+                value = self.solve_state(
+                    parts + child.first, noises + child.first, child.n, allowed,
+                    &is_child_exact, &_first,
+                )
+                self.depth -= 1
+                if self.is_out and not is_child_exact:
+                    return left
+                value = max(value, child.lower)
+                total[0] += child.scale * (value - child.lower)
+                child.lower = value
+                if not is_child_exact:
+                    if left == 1:
+                        # At least what was allowed, whatever rounding says.
+                        total[0] = max(total[0], enough)
+                        return left
+                    j += 1
+                    continue
+                left -= 1
+                swap_children(child, &children[left])
+        return 0 if total[0] < enough else 1

@@ -34,8 +34,12 @@ FOREVER = 1e9
 TOO_DEAR = 1e290
 # What rounding may have added to a bound, relatively.
 ROUNDING = 1e-9
-FIRST_STEP, LAST_STEP = 0.12, 0.3
+# A threshold rises by a share of the open interval each time: larger shares while
+# they are quick, smaller ones when one outlasts its patience. What a step that was
+# given up has proved is remembered; patience grows, so that every step ends some day.
+FIRST_SHARE, LEAST_SHARE, LAST_SHARE = 0.12, 0.02, 0.3
 QUICK_SECONDS = 0.5
+FIRST_PATIENCE, PATIENCE_GROWTH = 2.0, 1.5
 # The least step of a threshold, as a share of the bound.
 LEAST_STEP = 1e-4
 
@@ -63,6 +67,7 @@ def search_noisy(
     use_entropy: bool = True,
     use_huffman: bool = True,
     use_children: bool = True,
+    use_shares: bool = True,
 ) -> Answer:
     """Find a cheapest policy and prove it; stopped early, the best one and a bound.
 
@@ -76,11 +81,15 @@ def search_noisy(
         Bytes that remembering states may take; forgetting costs time only.
     use_certificate, use_entropy, use_huffman, use_children : bool, default=True
         Switches of the bounds; they change time, never the answer.
+    use_shares : bool, default=True
+        Raise the bounds of all that a test may leave together, instead of one after
+        another; it changes time, never the answer.
     """
     switches = {
         "use_entropy": use_entropy,
         "use_huffman": use_huffman,
         "use_children": use_children,
+        "use_shares": use_shares,
     }
     race = NoisyRace(task, limits, max_memory, switches)
     race.use_certificate = use_certificate
@@ -212,24 +221,25 @@ class NoisyRace(Race[float]):
     def _prove_by(self, mode: int) -> bool:
         """Raise the bound by one engine; False if its answer is not a policy."""
         engine = self._engine(mode)
-        share = FIRST_STEP
+        share, patience = FIRST_SHARE, FIRST_PATIENCE
         while not self._is_settled() and self.limits.left() > 0:
             best, began = self.best, self.limits.elapsed
             gap = best - self.lower
             theta = min(
                 best, self.lower + max(share * gap, LEAST_STEP * max(self.lower, gap))
             )
-            result = engine.run_state(
-                self.stated.cases, self.quiet, theta, self.limits.left()
-            )
-            if self.limits.elapsed - began < QUICK_SECONDS:
-                share = min(LAST_STEP, 1.5 * share)
+            seconds = min(patience, self.limits.left())
+            result = engine.run_state(self.stated.cases, self.quiet, theta, seconds)
             if result is None and engine.is_too_deep:
                 return False
             if result is None:
-                # Out of time: what the root is proved to cost counts all the same.
+                # What the root is proved to cost counts all the same.
                 self._raise_lower(engine.lower_bound(self.stated.cases, self.quiet))
-                return True
+                share = max(LEAST_SHARE, share / 2)
+                patience *= PATIENCE_GROWTH
+                continue
+            if self.limits.elapsed - began < QUICK_SECONDS:
+                share = min(LAST_SHARE, 1.5 * share)
             value, is_exact, _ = result
             self._raise_lower(value)
             if is_exact:
