@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given, settings
 
@@ -181,6 +182,47 @@ def test_strangers_and_missing_outcomes_are_told():
         "40 % of the rows show 'blue' for 'lamp', which the policy has never seen."
     )
     assert notes[1].startswith("20 % of the rows miss 'lamp'; the policy sends them")
+
+
+def aged(n, share_dark, share_dead, age, rng):
+    return {**sample(n, share_dark, share_dead, rng), "age": rng.normal(age, 10, n)}
+
+
+def learn(model, rng, n):
+    rows = aged(n, 0.5, 0.2, 50, rng)
+    y = np.where((rows["volts"] < 100) ^ (rows["age"] > 55), "mains", "bulb")
+    y = np.where(rng.random(n) < 0.1, "dimmer", y)
+    return model.fit(pandas.DataFrame(rows), y).policy_
+
+
+def test_a_tree_learned_from_few_rows_takes_chance_for_chance(rng):
+    for own in rng.spawn(10):
+        tree = learn(askless.C45Classifier(), own, 80)
+        assert diagnose(tree, aged(2000, 0.5, 0.2, 50, own)) == []
+
+
+def test_a_forest_tells_what_has_changed(rng):
+    model = askless.BudgetForestClassifier(n_estimators=20, random_state=0)
+    forest = learn(model, rng, 3000)
+    assert diagnose(forest, aged(3000, 0.5, 0.2, 50, rng)) == []
+    older = aged(3000, 0.5, 0.6, 70, rng)
+    older["lamp"][:300] = "green"
+    notes = diagnose(forest, older)
+    assert notes[0] == (
+        "10 % of the rows show 'green' for 'lamp', which the policy has never seen."
+    )
+    assert len(notes) == 6
+    assert len(set(notes)) == 6
+    assert all("; the policy was made for " in note for note in notes[1:])
+
+
+def test_every_kind_of_policy_tells_strangers():
+    table = Table({"lamp": ["dark", "dim"]}, ["bulb", "dimmer"])
+    notes = diagnose(Sequence.from_table(table), {"lamp": ["dark", "green"]})
+    assert notes == [
+        "50 % of the rows show 'green' for 'lamp', which the policy has never seen."
+    ]
+    assert diagnose(Sequence.from_table(table), {"lamp": []}) == []
 
 
 def test_the_command_compares_and_warns(tmp_path, rng):

@@ -1,7 +1,8 @@
 """Tell whether rows still look like what a policy was made from.
 
-A tree carries the weights that it was made from, so new rows can be held against them,
-branch by branch. It must not know where the rows come from.
+A policy knows the outcomes that it was made from, and a tree or forest how many rows
+took each branch, so new rows can be held against both. It must not know where the rows
+come from.
 """
 
 from __future__ import annotations
@@ -12,7 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.policy import Policy, Tree, explain_degenerate
+from askless.policy import (
+    Ensemble,
+    Forest,
+    Policy,
+    Sequence,
+    Tree,
+    explain_degenerate,
+)
 from askless.policy._base import raw_columns
 from askless.problem import Test
 
@@ -40,9 +48,9 @@ def diagnose(policy: Policy, X: Any = None) -> list[str]:
     -------
     list of str
         A note for a policy that never tests or always decides the same; and, given
-        rows, for outcomes never seen before, outcomes that are missing where none was,
-        branches taken by many more or fewer rows than the policy was made for, and
-        another cost than expected.
+        rows, for outcomes never seen before; of trees and forests also for outcomes
+        that are missing where none was, for branches taken by many more or fewer rows
+        than the policy was made for; and, of a tree, for another cost than expected.
 
     Examples
     --------
@@ -57,10 +65,30 @@ def diagnose(policy: Policy, X: Any = None) -> list[str]:
     """
     found = explain_degenerate(policy)
     notes = [] if found is None else [found]
-    if X is not None and isinstance(policy, Tree) and policy.used_tests:
-        notes += _find_strangers(policy, X)
-        notes += _find_changes(policy, X)
-    return notes
+    if X is None:
+        return notes
+    trees = _trees_of(policy)
+    notes += _find_strangers(policy, trees, X)
+    changes = _find_changes(trees, X)
+    if changes and isinstance(policy, Tree):
+        changes += _find_cost(policy, X)
+    return notes + changes
+
+
+def _trees_of(policy: Policy) -> list[Tree]:
+    if isinstance(policy, Tree):
+        return [policy]
+    if isinstance(policy, Forest):
+        return [policy.tree(index) for index in range(policy.n_trees)]
+    return []
+
+
+def _used_tests(policy: Policy) -> list[int]:
+    if isinstance(policy, Sequence):
+        return [int(test) for test in policy.order]
+    if isinstance(policy, Tree | Forest | Ensemble):
+        return policy.used_tests
+    return list(range(len(policy.tests)))
 
 
 def count_visits(
@@ -75,12 +103,13 @@ def count_visits(
     return visits
 
 
-def _find_strangers(tree: Tree, X: Any) -> list[str]:
+def _find_strangers(policy: Policy, trees: list[Tree], X: Any) -> list[str]:
     """Return a note for each test that shows what the policy does not know."""
-    columns, _ = raw_columns(X, tree.coding, tree.used_tests)
-    notes = []
-    for index in tree.used_tests:
-        test = tree.tests[index]
+    used = _used_tests(policy)
+    columns, n_rows = raw_columns(X, policy.coding, used)
+    notes: list[str] = []
+    for index in used if n_rows else []:
+        test = policy.tests[index]
         codes = test.encode(columns[test.name])
         unseen = codes == test.unknown_code
         if unseen.any():
@@ -90,7 +119,9 @@ def _find_strangers(tree: Tree, X: Any) -> list[str]:
                 f"{test.name!r}, which the policy has never seen."
             )
         missing = codes == test.missing_code
-        if missing.any() and not _knows_missing(tree, index, test):
+        if trees and missing.any():
+            if any(_knows_missing(tree, index, test) for tree in trees):
+                continue
             notes.append(
                 f"{_percent(missing.mean())} of the rows miss {test.name!r}; the "
                 "policy sends them where most of its cases went."
@@ -115,37 +146,68 @@ def _most_frequent(column: Any, where: NDArray[np.bool_]) -> Any:
     return max(dict.fromkeys(values), key=values.count)
 
 
-def _find_changes(tree: Tree, X: Any) -> list[str]:
+def _find_changes(trees: list[Tree], X: Any) -> list[str]:
     """Return notes on branches that rows take more or less often than was expected."""
-    visits = count_visits(tree, X)
-    # Of the branches of one node the one that has changed most; of two, the fuller one.
-    changes: dict[int, tuple[float, float, int, float]] = {}
-    for node in range(1, tree.n_nodes):
-        above = int(tree.parent[node])
-        n, total = visits[above], tree.node_weight[above]
-        if n == 0 or total == 0:
-            continue
-        expected = float(tree.node_weight[node] / total)
-        seen = float(visits[node] / n)
-        # Half a row more, so that what was never expected has a score as well.
-        spread = math.sqrt((expected * (1 - expected) + 0.5 / n) / n)
-        score = abs(seen - expected) / spread
-        if abs(seen - expected) >= LEAST_CHANGE and score >= LEAST_SCORE:
-            change = (round(score, 6), seen, node, expected)
-            changes[above] = max(changes.get(above, change), change)
-    largest = sorted(changes.values(), reverse=True)[:MOST_BRANCHES]
-    notes = [
-        f"{_path(tree, int(tree.parent[node]))}{_percent(seen)} of the rows show "
-        f"{_branch_label(tree, node)}; the policy was made for {_percent(expected)}."
-        for _, seen, node, expected in largest
+    is_drawn = len(trees) > 1
+    changes = [
+        change for tree in trees for change in _list_changes(tree, X, is_drawn=is_drawn)
     ]
-    paid = float(tree.cost(X).mean())
-    if notes and not math.isclose(paid, tree.expected_cost, rel_tol=0.01):
-        notes.append(
-            f"A row costs {paid:.4g} on average; the policy was made to cost "
-            f"{tree.expected_cost:.4g}."
+    changes.sort(key=lambda change: change[0], reverse=True)
+    # Trees of a forest begin alike: what one has said, the others need not repeat.
+    notes = dict.fromkeys(note for _, note in changes)
+    return list(notes)[:MOST_BRANCHES]
+
+
+def _list_changes(tree: Tree, X: Any, *, is_drawn: bool) -> list[tuple[float, str]]:
+    """Return the branches that have changed by more than chance, each with a score.
+
+    Of the branches of one node the one that has changed most; of two, the fuller one.
+    """
+    visits = count_visits(tree, X)
+    node = np.arange(1, tree.n_nodes)
+    above = tree.parent[1:]
+    is_met = (visits[above] > 0) & (tree.node_weight[above] > 0)
+    node, above = node[is_met], above[is_met]
+    n = visits[above]
+    expected = tree.node_weight[node] / tree.node_weight[above]
+    seen = visits[node] / n
+    # What it was made from is a sample, too, if weights are of rows and not chances; in
+    # a forest a sample of a sample, which is as sure as half of it.
+    n_made = tree.node_weight[above] * (0.5 if is_drawn else 1.0)
+    if tree.node_weight[0] <= 1:
+        n_made = np.full(len(above), np.inf)
+    share = np.where(
+        np.isinf(n_made), expected, seen + (expected - seen) / (1 + n / n_made)
+    )
+    # Half a row more, so that what was never expected has a score as well.
+    spread = np.sqrt((share * (1 - share) + 0.5 / n) * (1 / n + 1 / n_made))
+    score = np.abs(seen - expected) / spread
+    is_off = (np.abs(seen - expected) >= LEAST_CHANGE) & (score >= LEAST_SCORE)
+    changes: dict[int, tuple[float, float, int, float]] = {}
+    for i in np.flatnonzero(is_off):
+        change = (
+            round(float(score[i]), 6), float(seen[i]), int(node[i]), float(expected[i])
+        )  # fmt: skip
+        changes[int(above[i])] = max(changes.get(int(above[i]), change), change)
+    return [
+        (
+            score,
+            f"{_path(tree, int(tree.parent[node]))}{_percent(seen)} of the rows show "
+            f"{_branch_label(tree, node)}; the policy was made for "
+            f"{_percent(expected)}.",
         )
-    return notes
+        for score, seen, node, expected in sorted(changes.values(), reverse=True)
+    ]
+
+
+def _find_cost(tree: Tree, X: Any) -> list[str]:
+    paid = float(tree.cost(X).mean())
+    if math.isclose(paid, tree.expected_cost, rel_tol=0.01):
+        return []
+    return [
+        f"A row costs {paid:.4g} on average; the policy was made to cost "
+        f"{tree.expected_cost:.4g}."
+    ]
 
 
 def _path(tree: Tree, node: int) -> str:

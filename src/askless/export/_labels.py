@@ -68,9 +68,9 @@ def trees_of(policy: Policy, what: str) -> list[Tree]:
 
 
 def _not_held(policy: Policy, rule: str) -> InvalidOptionError:
+    kind = f"{'an' if policy.kind[0] in 'aeiou' else 'a'} {policy.kind}"
     return InvalidOptionError(
-        f"{rule}. Got a {policy.kind}. Show it as text or json, which hold every kind "
-        "of policy."
+        f"{rule}. Got {kind}. Show it as text or json, which hold every kind of policy."
     )
 
 
