@@ -11,6 +11,7 @@ import os
 import time
 import warnings
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,7 @@ class Problem:
     costs: Costs
 
 
+@cache
 def load_rows(name: str, max_rows: int) -> tuple[pd.DataFrame, NDArray[Any], Costs]:
     """Return the columns, the classes and the costs that come with them."""
     if name in CONCEPTS:
@@ -95,13 +97,21 @@ def hash_name(name: str) -> int:
 
 def make_problem(name: str, draw: int, plan: Plan) -> Problem:
     """Return a set with drawn costs, or those of the experts."""
-    X, y, costs = load_rows(name, plan.max_rows)
-    if not plan.expert:
-        costs = make_costs(
-            X, y, gain_correlation=plan.gain_correlation,
-            random_state=1000 * draw + hash_name(name) % 1000,
-        )  # fmt: skip
-    return Problem(name, X, y, costs)
+    correlation = None if plan.expert else plan.gain_correlation
+    X, y, _ = load_rows(name, plan.max_rows)
+    return Problem(name, X, y, settle_costs(name, plan.max_rows, draw, correlation))
+
+
+@cache
+def settle_costs(
+    name: str, max_rows: int, draw: int, gain_correlation: float | None
+) -> Costs:
+    """Return the costs of a draw; those of the experts for a correlation of None."""
+    X, y, costs = load_rows(name, max_rows)
+    if gain_correlation is None:
+        return costs
+    seed = 1000 * draw + hash_name(name) % 1000
+    return make_costs(X, y, gain_correlation=gain_correlation, random_state=seed)
 
 
 def mistake_matrix(n: int, cost: float, ratio: float) -> NDArray[np.float64]:
@@ -173,6 +183,11 @@ class Results:
         names = ("part", "set", "draw", "learner", "mistake", "ratio", "fold")
         return tuple(line[name] for name in names)
 
+    def has(self, line: dict[str, Any]) -> bool:
+        """Say whether a fit is there already, on as many rows of its set."""
+        known = self.lines.get(self.key(line))
+        return known is not None and known["rows"] == line["rows"]
+
     def add(self, lines: list[dict[str, Any]]) -> None:
         """Keep lines, in memory and in the file, all at once."""
         with self.path.open("a", encoding="utf-8") as file:
@@ -218,8 +233,9 @@ def run_fold(
             line = {
                 "part": part, "set": problem.name, "draw": draw, "learner": learner,
                 "mistake": mistake, "ratio": ratio, "fold": fold,
+                "rows": len(problem.y),
             }  # fmt: skip
-            if Results.key(line) in results.lines:
+            if results.has(line):
                 continue
             mistakes = mistake_matrix(len(classes), mistake, ratio)
             if learner not in shared or learner not in BLIND:

@@ -9,10 +9,12 @@ import pytest
 
 from askless._core._induce import VALUES, Inducer
 from askless._core._rules import RULES
+from askless._core._trials import RowPricer, Trials
 from askless._core._workspace import Workspace
+from askless.learn._icet import _mix
 from askless.policy import Tree
 from askless.problem import PriceList, Test
-from askless.testing import PlainGrower
+from askless.testing import PlainGrower, plain_trial
 
 LEARNERS = {
     "c45": {
@@ -201,10 +203,8 @@ def test_the_value_of_a_tree_is_what_the_cost_engine_charges_it(prunes, rng):
         )
         arrays = inducer.grow()
         rows = np.arange(len(examples.classes), dtype=np.int32)
-        tests = examples.weights.sum() * inducer.cost_rows(
-            examples.codes, rows, examples.classes, examples.weights,
-            np.zeros_like(examples.mistakes), examples.prices.engine,
-        )  # fmt: skip
+        pricer = RowPricer(examples.prices.engine, np.zeros_like(examples.mistakes))
+        tests = examples.weights.sum() * pricer.cost_rows(inducer, rows)
         mistakes = expected_mistakes(examples, arrays, 0.5)
         assert inducer.value == pytest.approx(tests + mistakes, rel=1e-9)
 
@@ -232,11 +232,33 @@ def test_held_out_rows_pay_what_the_policy_charges(rng):
             paid = tree.charge_codes(examples.codes)[rows]
         wrong = examples.mistakes[examples.classes[rows], decided]
         expected = np.average(paid + wrong, weights=examples.weights[rows])
-        found = inducer.cost_rows(
-            examples.codes, rows, examples.classes, examples.weights,
-            examples.mistakes, examples.prices.engine,
-        )  # fmt: skip
+        pricer = RowPricer(examples.prices.engine, examples.mistakes)
+        found = pricer.cost_rows(inducer, rows)
         assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_trial_of_icet_costs_what_its_plain_twin_says(rng):
+    for share in np.repeat([0.0, 0.3, 0.5, 0.8], 15):
+        examples = Examples(rng)
+        n_rows = len(examples.classes)
+        keys = rng.integers(2**64, size=n_rows, dtype=np.uint64)
+        trials = Trials(
+            examples.compiled(rule="eg2", value="errors").workspace, keys, 2.0,
+            RULES["eg2"], VALUES["errors"],
+        )  # fmt: skip
+        # One after another, as the search does: nothing of a trial is left behind.
+        for _ in range(3):
+            invented = rng.uniform(1, 20, len(examples.n_levels))
+            w, confidence = rng.random(), rng.uniform(0.01, 1)
+            key = int(rng.integers(2**63))
+            found = trials.fitness(invented, w, confidence, key, share)
+            plain = examples.plain(
+                rule="eg2", value="errors", least_part=2.0, needs_gain=True, w=w,
+                confidence=confidence,
+            )  # fmt: skip
+            is_train = _mix(keys ^ np.uint64(key)) / 2.0**64 < share
+            expected = plain_trial(plain, invented.tolist(), is_train.tolist())
+            assert found == pytest.approx(expected, rel=1e-9)
 
 
 def test_it_is_far_faster_than_the_plain_twin():

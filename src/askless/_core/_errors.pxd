@@ -25,3 +25,6 @@ cdef class ErrorTable:
     cdef float64_t[::1] value
 
     cdef float64_t expect(self, float64_t m, float64_t s) noexcept nogil
+
+    # Begin again at another confidence.
+    cdef void forget(self, float64_t confidence) noexcept nogil

@@ -149,6 +149,12 @@ cdef class ErrorTable:
         self.wrong = np.zeros(n_slots)
         self.value = np.zeros(n_slots)
 
+    cdef void forget(self, float64_t confidence) noexcept nogil:
+        cdef intp_t slot
+        self.confidence = confidence
+        for slot in range(self.mask + 1):
+            self.rows[slot] = -1.0
+
     cdef float64_t expect(self, float64_t m, float64_t s) noexcept nogil:
         cdef:
             uint64_t a, b

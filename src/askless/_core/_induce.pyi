@@ -3,8 +3,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core._codes import Codes
-from askless._core._prices import Prices
 from askless._core._workspace import Workspace
 
 VALUES: dict[str, int]
@@ -13,6 +11,7 @@ class Inducer:
     value: float
     was_stopped: bool
     n_nodes: int
+    workspace: Workspace
     def __init__(
         self,
         workspace: Workspace,
@@ -35,17 +34,4 @@ class Inducer:
         stop: NDArray[np.int32],
     ) -> None: ...
     def grow(self) -> dict[str, NDArray[Any]]: ...
-    def cost_rows(
-        self,
-        codes: Codes,
-        rows: NDArray[np.int32],
-        classes: NDArray[np.int32],
-        weights: NDArray[np.float64],
-        mistakes: NDArray[np.float64],
-        prices: Prices,
-    ) -> float: ...
     def price_tests(self) -> list[tuple[int, int, float]]: ...
-
-def decide_nodes(
-    arrays: dict[str, NDArray[Any]], mistakes: NDArray[np.float64]
-) -> NDArray[np.int32]: ...

@@ -8,25 +8,17 @@ by sampled look-ahead. This module must not know what the learner is called.
 from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memset
-
-import numpy as np
 
 from askless._core._errors cimport ErrorTable
-from askless._core._prices cimport Prices
 from askless._core._rules cimport (
-    BY_DTMC, Choice, Rule, Taste, choose, judge, judge_cuts,
+    BY_DTMC, Choice, Rule, choose, judge, judge_cuts,
 )
 from askless._core._samples cimport (
     BY_COST, BY_ERRORS, BY_LEAVES, Sampler, Value, child_key, leaf_value,
 )
 from askless._core._tree cimport TreeBuffer
-from askless._core._types cimport (
-    float64_t, int32_t, intp_t, uint8_t, uint16_t, uint64_t,
-)
+from askless._core._types cimport float64_t, int32_t, intp_t, uint64_t
 from askless._core._workspace cimport Workspace, decide, mix_keys
-
-from askless._core._prices import price_nodes
 
 cdef enum:
     MAX_DEPTH = 5000
@@ -48,38 +40,8 @@ VALUES = {
 }
 
 
-def decide_nodes(arrays, mistakes):
-    """Return the class of least mistakes at each node, the first on a tie."""
-    counts = np.diff(arrays["weight_start"])
-    table = np.zeros((len(counts), len(mistakes)))
-    owner = np.repeat(np.arange(len(counts)), counts)
-    table[owner, arrays["weight_class"]] = arrays["weight"]
-    costs = table @ mistakes
-    least = costs.min(axis=1, keepdims=True)
-    return np.argmax(costs <= least * (1 + 1e-12), axis=1).astype(np.int32)
-
-
 cdef class Inducer:
     """One growth on a workspace, at its root."""
-
-    cdef Workspace ws
-    cdef Sampler sampler       # first of a chain, one a thread; works on `ws`
-    cdef TreeBuffer tree
-    cdef ErrorTable errors
-    cdef Taste taste
-    cdef Value kind
-    cdef bint prunes
-    cdef bint use_bounds
-    cdef intp_t n_samples
-    cdef intp_t n_threads
-    cdef uint64_t seed
-    cdef const int32_t[::1] stop
-    cdef readonly float64_t value
-    cdef readonly bint was_stopped
-    cdef Choice* candidates
-    cdef float64_t* totals
-    cdef intp_t n_candidates
-    cdef intp_t room
 
     def __cinit__(self):
         self.candidates = NULL
@@ -124,6 +86,7 @@ cdef class Inducer:
         self.seed = mix_keys(seed, 0)
         self.stop = stop
         self.sampler = None
+        self.tree = TreeBuffer()
         if n_samples:
             for i in range(self.n_threads - 1, -1, -1):
                 self.sampler = Sampler(
@@ -138,26 +101,37 @@ cdef class Inducer:
         free(self.totals)
 
     @property
+    def workspace(self):
+        """The workspace that it grows on."""
+        return self.ws
+
+    @property
     def n_nodes(self):
         """How many nodes the tree has so far."""
         return self.tree.n_nodes
 
     def grow(self):
         """Grow a tree on all rows and return its arrays."""
-        cdef:
-            intp_t active = self.start()
-        self.tree = TreeBuffer()
+        self.ws.stand_on_all()
         with nogil:
-            self.value = self.grow_node(
-                0, self.ws.n_rows, active, self.ws.n_tests, self.seed, 0.0, -1, 0, 0
-            )
-        if self.ws.out_of_memory:
-            raise MemoryError("no memory left to grow a tree")
+            self.grow_on(self.ws.n_rows)
         return self.tree.to_arrays()
+
+    cdef int grow_on(self, intp_t n) except -1 nogil:
+        cdef intp_t active = self.start()
+        self.tree.n_nodes = self.tree.n_branches = self.tree.n_weights = 0
+        self.value = self.grow_node(
+            0, n, active, self.ws.n_tests, self.seed, 0.0, -1, 0, 0
+        )
+        if self.ws.out_of_memory:
+            with gil:
+                raise MemoryError("no memory left to grow a tree")
+        return 0
 
     def price_tests(self):
         """Return (test, cut, total) of every candidate for the root."""
         cdef intp_t active = self.start(), kept, n_kept, i
+        self.ws.stand_on_all()
         self.ws.weigh(0, self.ws.n_rows)
         self.list_candidates(0, self.ws.n_rows, active, self.ws.n_tests, 0.0, &kept,
                              &n_kept)
@@ -167,98 +141,14 @@ cdef class Inducer:
             for i in range(self.n_candidates)
         ]
 
-    def cost_rows(
-        self,
-        codes not None,                           # IN (n_tests, n_rows)
-        const int32_t[::1] rows not None,         # IN which of them
-        const int32_t[::1] classes not None,      # IN (n_rows,)
-        const float64_t[::1] weights not None,    # IN (n_rows,)
-        const float64_t[:, ::1] mistakes not None,
-        Prices prices not None,
-    ):
-        """Return the weighted mean of tests and mistakes of rows in the tree.
-
-        The prices need not be those that the tree was grown by.
-        """
-        arrays = self.tree.to_arrays()
-        cdef:
-            intp_t n_nodes = self.tree.n_nodes, node, i, j, c
-            const int32_t[::1] decision = decide_nodes(arrays, np.asarray(mistakes))
-            int32_t[::1] end = np.arange(1, n_nodes + 1, dtype=np.int32)
-            int32_t[::1] up = np.full(n_nodes, -1, dtype=np.int32)
-            int32_t[::1] code = np.full(n_nodes, -1, dtype=np.int32)
-            const uint8_t[:, ::1] narrow = None
-            const uint16_t[:, ::1] wide = None
-            const float64_t[::1] spent
-            float64_t total = 0.0, weight = 0.0, paid
-            bint is_wide = codes.dtype == np.uint16
-            # A row that goes the default way pays for its own outcome.
-            bint by_outcome = prices.has_outcome_prices
-            uint8_t[::1] bought = np.zeros(prices.n_tests + 1, dtype=np.uint8)
-            uint8_t[::1] is_open = np.zeros(prices.n_groups + 1, dtype=np.uint8)
-        if is_wide:
-            wide = codes
-        else:
-            narrow = codes
-        for node in range(n_nodes - 1, 0, -1):
-            up[node] = self.tree.parent[node]
-            code[node] = self.tree.branch_code[
-                self.tree.branch_start[up[node]] + self.tree.parent_branch[node]
-            ]
-            end[up[node]] = max(end[up[node]], end[node])
-        spent = price_nodes(
-            prices, arrays["test"], np.asarray(up), np.asarray(code), np.asarray(end)
-        )
-        with nogil:
-            for i in range(rows.shape[0]):
-                node = 0
-                paid = 0.0
-                if by_outcome:
-                    memset(&bought[0], 0, prices.n_tests)
-                    memset(&is_open[0], 0, prices.n_groups)
-                while self.tree.test[node] >= 0:
-                    c = (
-                        wide[self.tree.test[node], rows[i]] if is_wide
-                        else narrow[self.tree.test[node], rows[i]]
-                    )
-                    if by_outcome:
-                        paid += prices.charge(
-                            self.tree.test[node], c, &bought[0], &is_open[0]
-                        )
-                    j = self.find_branch(node, c)
-                    node = self.tree.branch_child[self.tree.branch_start[node] + j]
-                weight += weights[rows[i]]
-                total += weights[rows[i]] * (
-                    (paid if by_outcome else spent[node])
-                    + mistakes[classes[rows[i]], decision[node]]
-                )
-        return total / weight if weight > 0 else 0.0
-
-    cdef intp_t find_branch(self, intp_t node, intp_t code) noexcept nogil:
-        """Return the branch of a code at a node, the default one if it has none."""
-        cdef:
-            intp_t first = self.tree.branch_start[node], last, j
-        if self.tree.cut[node] >= 0:
-            if code >= self.ws.n_levels[self.tree.test[node]]:
-                return self.tree.default_branch[node]
-            return code > self.tree.cut[node]
-        last = (
-            self.tree.branch_start[node + 1] if node + 1 < self.tree.n_nodes
-            else self.tree.n_branches
-        )
-        for j in range(first, last):
-            if self.tree.branch_code[j] == code:
-                return j - first
-        return self.tree.default_branch[node]
-
-    cdef intp_t start(self):
+    cdef intp_t start(self) noexcept nogil:
         """Stand at the root with all tests; return where they are listed."""
         cdef intp_t test, active
         self.ws.top = 0
         self.ws.path.unwind(0)
-        for test in range(self.ws.n_rows):
-            self.ws.rows[test] = <int32_t> test
         active = self.ws.take(self.ws.n_tests)
+        if active < 0:
+            return 0
         for test in range(self.ws.n_tests):
             self.ws.stack[active + test] = <int32_t> test
         self.was_stopped = False
@@ -280,6 +170,9 @@ cdef class Inducer:
             self.tree.add_weight(self.ws.present[j], self.ws.totals[j])
         leaf = leaf_value(self.ws, self.kind, self.errors)
         if self.ws.n_present < 2 or depth >= MAX_DEPTH or n_active == 0:
+            return leaf
+        if self.n_samples == 0 and self.ws.weight < 2 * self.taste.least_part:
+            # No two parts are large enough, whichever test is asked.
             return leaf
         choice = self.choose_test(
             start, n, active, n_active, key, ordering, &kept, &n_kept

@@ -51,3 +51,18 @@ cdef class Path:
 
     # Take back every mark made after the first n_marks.
     cdef void unwind(self, intp_t n_marks) noexcept nogil
+
+
+# What an inner node charges when its outcome is left out of account; and notes.
+cdef packed struct PricedNode:
+    float64_t charged
+    int32_t n_marks     # of the path, once the node's test is bought
+    int32_t by_outcome  # the outcome says what is charged
+
+# What a case has spent on reaching each node of a tree; see `price_nodes`. The path
+# must stand at the root, and does so again at the end.
+cdef void price_preorder(
+    Path path, intp_t n_nodes, const int32_t* test, const int32_t* parent,
+    const int32_t* parent_code, const int32_t* subtree_end, PricedNode* nodes,
+    float64_t* spent,
+) noexcept nogil

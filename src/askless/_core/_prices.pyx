@@ -20,6 +20,11 @@ from askless._core._types cimport (
 )
 
 
+PRICED_NODE = np.dtype(
+    [("charged", np.float64), ("n_marks", np.int32), ("by_outcome", np.int32)]
+)
+
+
 cdef class Prices:
     """What every test charges, as arrays; never changed after it is built."""
 
@@ -201,41 +206,55 @@ def price_nodes(
     """
     cdef:
         intp_t n_nodes = test.shape[0]
+        Path path = Path(prices)
+        float64_t[::1] spent = np.zeros(n_nodes)
+        PricedNode[::1] nodes = np.zeros(n_nodes, dtype=PRICED_NODE)
+    if n_nodes:
+        with nogil:
+            price_preorder(
+                path, n_nodes, &test[0], &parent[0], &parent_code[0], &subtree_end[0],
+                &nodes[0], &spent[0],
+            )
+    return np.asarray(spent)
+
+
+cdef void price_preorder(
+    Path path, intp_t n_nodes, const int32_t* test, const int32_t* parent,
+    const int32_t* parent_code, const int32_t* subtree_end, PricedNode* nodes,
+    float64_t* spent,
+) noexcept nogil:
+    cdef:
         intp_t node, below
         int32_t up
         bint is_new
         float64_t amount
-        Path path = Path(prices)
-        float64_t[::1] spent = np.zeros(n_nodes)
-        # What each inner node charges when its outcome is left out of account.
-        float64_t[::1] charged = np.zeros(n_nodes)
-        uint8_t[::1] by_outcome = np.zeros(n_nodes, dtype=np.uint8)
-        int32_t[::1] n_marks = np.zeros(n_nodes, dtype=np.int32)
-
-    with nogil:
-        for node in range(n_nodes):
-            up = parent[node]
-            if up >= 0:
-                amount = charged[up]
-                if by_outcome[up]:
-                    amount = outcome_price(prices, test[up], parent_code[node], amount)
-                spent[node] = spent[up] + amount
-                path.unwind(n_marks[up])
-            if test[node] < 0:
-                continue
-            is_new = not path.paid[test[node]]
-            if is_new and prices.delayed[test[node]]:
-                # What is ordered in advance charges its plain price.
-                amount = 0.0
-                for below in range(node, subtree_end[node]):
-                    if test[below] >= 0:
-                        amount += path.charge(test[below])
-                charged[node] = amount
-            else:
-                by_outcome[node] = is_new and prices.has_outcome_prices
-                charged[node] = path.charge(test[node])
-            n_marks[node] = <int32_t> path.n_marks
-    return np.asarray(spent)
+    for node in range(n_nodes):
+        up = parent[node]
+        spent[node] = 0.0
+        if up >= 0:
+            amount = nodes[up].charged
+            if nodes[up].by_outcome:
+                amount = outcome_price(
+                    path.prices, test[up], parent_code[node], amount
+                )
+            spent[node] = spent[up] + amount
+            path.unwind(nodes[up].n_marks)
+        if test[node] < 0:
+            continue
+        is_new = not path.paid[test[node]]
+        nodes[node].by_outcome = False
+        if is_new and path.prices.delayed[test[node]]:
+            # What is ordered in advance charges its plain price.
+            amount = 0.0
+            for below in range(node, subtree_end[node]):
+                if test[below] >= 0:
+                    amount += path.charge(test[below])
+            nodes[node].charged = amount
+        else:
+            nodes[node].by_outcome = is_new and path.prices.has_outcome_prices
+            nodes[node].charged = path.charge(test[node])
+        nodes[node].n_marks = <int32_t> path.n_marks
+    path.unwind(0)
 
 
 cdef float64_t outcome_price(

@@ -77,36 +77,35 @@ cdef void judge_parts(
     choice.fits = n_large >= 2
 
 
-cdef bint judge_cut(
-    Workspace ws, intp_t m, float64_t whole_bits, float64_t penalty,
-    const Taste* taste, Choice* choice,
+cdef inline float64_t fast_log(
+    Workspace ws, const float64_t* table, bint is_whole, float64_t x
 ) noexcept nogil:
-    """Judge the cut after the m-th code met; `left` holds what is at or below it."""
-    cdef:
-        float64_t weight = 0.0, other, bits, mistakes = 0.0
-        float64_t* left = &ws.left[0]
-        intp_t s
-    for s in range(ws.n_present):
-        weight += left[s]
-    other = ws.weight - weight
-    bits = whole_bits - times_log(ws, weight) - times_log(ws, other)
-    for s in range(ws.n_present):
-        bits += times_log(ws, left[s]) + times_log(ws, ws.totals[s] - left[s])
-    choice.cut = ws.met[m]
-    choice.gain = round_gain(bits - penalty, ws.weight)
+    """Return x log2 x; `is_whole` says that x is surely in the table."""
+    return table[<intp_t> x] if is_whole else times_log(ws, x)
+
+
+cdef void finish_cut(
+    Workspace ws, float64_t weight, float64_t other, Choice* choice
+) noexcept nogil:
+    """Work out what only a cut that is kept needs to know."""
     choice.spread = (
         times_log(ws, ws.weight) - times_log(ws, weight) - times_log(ws, other)
     ) / ws.weight
-    choice.fits = weight >= taste.least_part and other >= taste.least_part
-    if taste.rule == BY_DTMC:
-        mistakes = least_mistakes(ws, left)
-        for s in range(ws.n_present):
-            left[s] = ws.totals[s] - left[s]
-        mistakes += least_mistakes(ws, left)
-        for s in range(ws.n_present):
-            left[s] = ws.totals[s] - left[s]
-    choice.mistakes = mistakes
-    return choice.fits
+    choice.fits = True
+
+
+cdef float64_t cut_mistakes(Workspace ws) noexcept nogil:
+    """Return the least mistakes of the two sides of a cut; the left is in `left`."""
+    cdef:
+        float64_t* left = &ws.left[0]
+        float64_t mistakes = least_mistakes(ws, left)
+        intp_t s
+    for s in range(ws.n_present):
+        left[s] = ws.totals[s] - left[s]
+    mistakes += least_mistakes(ws, left)
+    for s in range(ws.n_present):
+        left[s] = ws.totals[s] - left[s]
+    return mistakes
 
 
 cdef intp_t judge_cuts(
@@ -114,33 +113,53 @@ cdef intp_t judge_cuts(
     float64_t ordering, intp_t most, Choice* choices,
 ) noexcept nogil:
     cdef:
-        float64_t bits, price, penalty = 0.0
-        intp_t m, s, at, n_kept = 0
+        float64_t whole_bits, bits, weight, other, penalty = 0.0, enough = -INFINITY
+        float64_t least_part = taste.least_part
+        intp_t m, s, at, n_kept = 0, n_present = ws.n_present
         const float64_t* counts
+        const float64_t* table = &ws.x_log_x[0]
+        const float64_t* totals = &ws.totals[0]
+        float64_t* left = &ws.left[0]
         Choice choice
-        bint is_less
+        bint is_less, is_whole = ws.is_whole, by_mistakes = taste.rule == BY_DTMC
     ws.count(start, n, test)
     if ws.n_met < 2:
         return 0
-    bits = node_bits(ws)
-    price = ws.price(test, ordering)
+    whole_bits = node_bits(ws)
     if taste.with_penalty:
         penalty = log2(<float64_t> (ws.n_met - 1))
     choice.test = test
-    choice.price = price
-    choice.score = 0.0
-    for s in range(ws.n_present):
-        ws.left[s] = 0.0
+    choice.price = ws.price(test, ordering)
+    choice.score = choice.mistakes = choice.gain = 0.0
+    for s in range(n_present):
+        left[s] = 0.0
     for m in range(ws.n_met - 1):
-        counts = &ws.counts[ws.met[m] * ws.n_present]
-        for s in range(ws.n_present):
-            ws.left[s] += counts[s]
-        if not judge_cut(ws, m, bits, penalty, taste, &choice):
+        counts = &ws.counts[ws.met[m] * n_present]
+        weight = 0.0
+        for s in range(n_present):
+            left[s] += counts[s]
+            weight += left[s]
+        other = ws.weight - weight
+        if weight < least_part or other < least_part:
             continue
+        bits = whole_bits - fast_log(ws, table, is_whole, weight) - fast_log(
+            ws, table, is_whole, other
+        )
+        for s in range(n_present):
+            bits += fast_log(ws, table, is_whole, left[s]) + fast_log(
+                ws, table, is_whole, totals[s] - left[s]
+            )
+        # A cut whose gain is no higher than that of the last one kept is not kept, and
+        # most are so much lower that rounding need not be looked at.
+        if bits - penalty < enough and not by_mistakes:
+            continue
+        choice.gain = round_gain(bits - penalty, ws.weight)
+        if by_mistakes:
+            choice.mistakes = cut_mistakes(ws)
         # Insert behind all that are no worse.
         at = n_kept
         while at > 0:
-            if taste.rule == BY_DTMC:
+            if by_mistakes:
                 is_less = choice.mistakes < choices[at - 1].mistakes * (1.0 - TIE)
             else:
                 is_less = choice.gain > choices[at - 1].gain
@@ -149,10 +168,15 @@ cdef intp_t judge_cuts(
             if at < most:
                 choices[at] = choices[at - 1]
             at -= 1
-        if at < most:
-            choices[at] = choice
-            if n_kept < most:
-                n_kept += 1
+        if at >= most:
+            continue
+        choice.cut = ws.met[m]
+        finish_cut(ws, weight, other, &choice)
+        choices[at] = choice
+        if n_kept < most:
+            n_kept += 1
+        if n_kept == most:
+            enough = (choices[most - 1].gain - 2.0 * GRAIN) * ws.weight
     return n_kept
 
 

@@ -37,6 +37,7 @@ cdef class Workspace:
     cdef readonly Prices prices
     cdef const float64_t[::1] x_log_x        # of whole numbers 0, 1, ...
     cdef intp_t n_logs
+    cdef bint is_whole                       # every sum of weights is in that table
 
     # Where this workspace stands: rows by node, and what is paid for.
     cdef int32_t[::1] rows                   # (n_rows,)
@@ -48,6 +49,8 @@ cdef class Workspace:
     cdef int32_t[::1] slot                   # (n_classes,) class -> place in present
     cdef float64_t[::1] totals               # (n_present,) weight of each
     cdef float64_t weight                    # of the node
+    cdef int32_t[::1] slots                  # (n_rows,) of each row's class, if hard
+    cdef float64_t[::1] weights              # (n_rows,) of each row, if hard
 
     # What `count` found. The weight of the s-th class present in code c is
     # counts[c * n_present + s].
@@ -69,6 +72,9 @@ cdef class Workspace:
 
     # A fresh workspace on the same examples, at the root.
     cpdef Workspace copy(self)
+
+    # List all rows, ascending.
+    cdef void stand_on_all(self) noexcept nogil
 
     # Find the classes and weights of the rows [start, start + n[.
     cdef void weigh(self, intp_t start, intp_t n) noexcept nogil

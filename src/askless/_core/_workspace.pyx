@@ -73,6 +73,9 @@ cdef class Workspace:
         whole[1:] *= np.log2(whole[1:])
         self.x_log_x = whole
         self.n_logs = whole.shape[0]
+        self.is_whole = total < self.n_logs and bool(
+            np.all(np.asarray(entry_weight) == np.floor(entry_weight))
+        )
         self.make_scratch()
 
     def make_scratch(self):
@@ -88,6 +91,8 @@ cdef class Workspace:
         self.code_weight = np.zeros(widest)
         self.seen = np.zeros((widest + 63) // 64, dtype=np.uint64)
         self.left = np.zeros(self.n_classes)
+        self.slots = np.zeros(self.n_rows if self.is_hard else 0, dtype=np.int32)
+        self.weights = np.zeros(self.n_rows if self.is_hard else 0)
         self.spare = np.zeros(self.n_rows, dtype=np.int32)
         self.place = np.zeros(widest + 1, dtype=np.int32)
 
@@ -113,8 +118,14 @@ cdef class Workspace:
         other.prices = self.prices
         other.x_log_x = self.x_log_x
         other.n_logs = self.n_logs
+        other.is_whole = self.is_whole
         other.make_scratch()
         return other
+
+    cdef void stand_on_all(self) noexcept nogil:
+        cdef intp_t row
+        for row in range(self.n_rows):
+            self.rows[row] = <int32_t> row
 
     cdef void weigh(self, intp_t start, intp_t n) noexcept nogil:
         cdef:
@@ -133,8 +144,10 @@ cdef class Workspace:
         if self.is_hard:
             for i in range(n):
                 c = self.entry_class[rows[i]]
+                self.weights[i] = self.entry_weight[rows[i]]
+                self.slots[i] = c
                 slot[c] = 0
-                totals[c] += self.entry_weight[rows[i]]
+                totals[c] += self.weights[i]
         else:
             for i in range(n):
                 row = rows[i]
@@ -152,6 +165,9 @@ cdef class Workspace:
             weight += totals[k]
             self.n_present += 1
         self.weight = weight
+        if self.is_hard:
+            for i in range(n):
+                self.slots[i] = slot[self.slots[i]]
 
     cdef void count(self, intp_t start, intp_t n, intp_t test) noexcept nogil:
         cdef:
@@ -237,6 +253,8 @@ cdef void count_codes(
         const int64_t* entry_start = &ws.entry_start[0]
         float64_t* counts = &ws.counts[0]
         uint64_t* seen = &ws.seen[0]
+        const int32_t* slots = &ws.slots[0] if ws.is_hard else NULL
+        const float64_t* weights = &ws.weights[0] if ws.is_hard else NULL
         intp_t n_present = ws.n_present
         intp_t i, code
         int64_t e
@@ -249,9 +267,7 @@ cdef void count_codes(
             seen[code >> 6] |= bit
             memset(counts + code * n_present, 0, n_present * sizeof(float64_t))
         if is_hard:
-            counts[code * n_present + slot[entry_class[rows[i]]]] += (
-                entry_weight[rows[i]]
-            )
+            counts[code * n_present + slots[i]] += weights[i]
         else:
             for e in range(entry_start[rows[i]], entry_start[rows[i] + 1]):
                 counts[code * n_present + slot[entry_class[e]]] += entry_weight[e]

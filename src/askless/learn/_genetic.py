@@ -40,14 +40,16 @@ def decode_bits(bits: Bits, low: float, high: float) -> float:
 def decode_all(
     bits: Bits, low: NDArray[np.float64], high: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the numbers of a whole string of bits, each with a range of its own.
+    """Return the numbers of strings of bits, each number with a range of its own.
+
+    Of one string, or of a string in each row.
 
     Examples
     --------
     >>> decode_all(np.ones(24, np.uint8), np.array([0.0, 1.0]), np.array([1.0, 5.0]))
     array([1., 5.])
     """
-    whole = bits.reshape(-1, N_BITS) @ _PLACES
+    whole = bits.reshape(*bits.shape[:-1], -1, N_BITS) @ _PLACES
     return np.asarray(low + whole * (high - low) / (2**N_BITS - 1))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -13,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from askless._core._induce import VALUES, Inducer
 from askless._core._rules import RULES
+from askless._core._trials import Trials
 from askless._core._workspace import Workspace
 from askless.exceptions import StoppedEarlyWarning
 from askless.learn._anytime import Listener, Stage, StopFlag, run_until
@@ -165,8 +167,7 @@ class ICETClassifier(PolicyClassifier):
             genetic.best_bits
         )
         self.fitness_ = float(genetic.best_cost)
-        everything = np.arange(examples.codes.shape[1])
-        return induction.tree(trainer.inducer(genetic.best_bits, everything).grow())
+        return induction.tree(trainer.grow(genetic.best_bits))
 
     def _search(self, genetic: Genetic, trainer: _Trainer) -> None:
         """Breed until all trials are used, time is over, or Ctrl-C."""
@@ -178,15 +179,13 @@ class ICETClassifier(PolicyClassifier):
 
         def work() -> None:
             generation = 0
-            with ThreadPoolExecutor(_count_jobs(self.n_jobs)) as pool:
+            n_jobs = _count_jobs(self.n_jobs)
+            with ThreadPoolExecutor(n_jobs) as pool:
                 while True:
-                    bits, number = genetic.bits, generation
-
-                    def assess(places: list[int], bits: Any = bits, g: int = number):  # type: ignore[no-untyped-def]
-                        trial = [(bits[p], g, p, flag) for p in places]
-                        return list(pool.map(trainer.fitness, trial))
-
-                    self.n_trials_ += genetic.assess(assess, trials - self.n_trials_)
+                    self.n_trials_ += genetic.assess(
+                        trainer.assess(genetic.bits, generation, n_jobs, pool, flag),
+                        trials - self.n_trials_,
+                    )
                     self._report(genetic, start, trials)
                     if flag or self.n_trials_ >= trials:
                         return
@@ -244,17 +243,15 @@ class _Trainer:
         self.min_weight = min_weight
         self.seed = seed
         self.train_share = train_share
-        n_rows = examples.codes.shape[1]
         self.classes = np.repeat(
             np.arange(len(induction.classes), dtype=np.int32), examples.class_rows
         )
         ranges = np.array([COSTS] * len(examples.tests) + [WEIGHT, CONFIDENCE])
         self.low, self.high = ranges.T
-        self.n_levels, self.is_ordered = examples.n_levels, examples.is_ordered
         self.row_keys = self.classes.astype(np.uint64)
         for column in examples.codes:
             self.row_keys = _mix(self.row_keys + column)
-        self.weights = np.ones(n_rows) if examples.weights is None else examples.weights
+        self.growers: list[Trials] = []
 
     def encode(
         self, costs: NDArray[np.float64], weight: float, confidence: float
@@ -275,30 +272,22 @@ class _Trainer:
         numbers = decode_all(bits, self.low, self.high)
         return numbers[:-2], float(numbers[-2]), float(numbers[-1]) / 100
 
-    def part_rows(self, generation: int, place: int) -> NDArray[np.bool_]:
-        """Return which rows a trial grows its tree on; rows that are alike go together.
-
-        If there are too few kinds of rows to part them, all are held out as well.
-        """
-        key = np.random.default_rng([self.seed, 2, generation, place]).integers(2**63)
-        drawn = _mix(self.row_keys ^ np.uint64(key)) / 2.0**64
-        is_train = np.asarray(drawn < self.train_share)
-        return is_train if is_train.any() else ~is_train
-
-    def inducer(self, bits: NDArray[np.uint8], rows: NDArray[Any]) -> Inducer:
-        """Return a grower on some of the rows, by an individual's costs."""
+    def grow(self, bits: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
+        """Return the tree of an individual, grown on all rows."""
         costs, weight, confidence = self.decode(bits)
+        examples = self.examples
+        weights = np.ones(len(self.classes))
         workspace = Workspace(
-            self.examples.codes.take(rows, axis=1),
-            self.n_levels,
-            self.is_ordered,
-            np.arange(len(rows) + 1, dtype=np.int64),
-            self.classes[rows],
-            np.ascontiguousarray(self.weights[rows]),
+            examples.codes,
+            examples.n_levels,
+            examples.is_ordered,
+            np.arange(len(self.classes) + 1, dtype=np.int64),
+            self.classes,
+            weights if examples.weights is None else examples.weights,
             self.induction.mistakes,
             PriceList.plain(costs).engine,
         )
-        return Inducer(
+        inducer = Inducer(
             workspace,
             rule=RULES["eg2"],
             w=weight,
@@ -308,23 +297,60 @@ class _Trainer:
             confidence=confidence,
             stop=never(),
         )
+        return inducer.grow()
 
-    def fitness(self, trial: tuple[NDArray[np.uint8], int, int, StopFlag]) -> float:
-        """Return the true cost of an individual's tree on held-out rows."""
-        bits, generation, place, flag = trial
-        if flag:
-            return float("inf")
-        is_train = self.part_rows(generation, place)
-        inducer = self.inducer(bits, np.flatnonzero(is_train))
-        inducer.grow()
-        return inducer.cost_rows(
-            self.examples.codes,
-            np.flatnonzero(~is_train).astype(np.int32),
-            self.classes,
-            self.weights,
-            self.induction.mistakes,
-            self.induction.prices.engine,
-        )
+    def assess(
+        self,
+        bits: NDArray[np.uint8],
+        generation: int,
+        n_jobs: int,
+        pool: ThreadPoolExecutor,
+        flag: StopFlag,
+    ) -> Callable[[list[int]], list[float]]:
+        """Return what tells the costs of some places of a generation.
+
+        A trial parts the rows by a key of its own, so it does not matter which thread
+        it falls to.
+        """
+        numbers = decode_all(bits, self.low, self.high)
+        while len(self.growers) < n_jobs:
+            self.growers.append(
+                Trials(
+                    self.induction.workspace,
+                    self.row_keys,
+                    self.min_weight,
+                    RULES["eg2"],
+                    VALUES["errors"],
+                )
+            )
+
+        def fitness(grower: Trials, place: int) -> float:
+            if flag:
+                return float("inf")
+            source = np.random.default_rng([self.seed, 2, generation, place])
+            *_, weight, confidence = numbers[place]
+            return grower.fitness(
+                numbers[place, :-2],
+                weight,
+                confidence / 100,
+                int(source.integers(2**63)),
+                self.train_share,
+            )
+
+        def share(thread: int, places: list[int]) -> list[float]:
+            grower = self.growers[thread]
+            return [fitness(grower, place) for place in places[thread::n_jobs]]
+
+        def costs_of(places: list[int]) -> list[float]:
+            if n_jobs == 1:
+                return share(0, places)
+            costs = [0.0] * len(places)
+            work = [pool.submit(share, i, places) for i in range(n_jobs)]
+            for i, done in enumerate(work):
+                costs[i::n_jobs] = done.result()
+            return costs
+
+        return costs_of
 
 
 def _mix(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:

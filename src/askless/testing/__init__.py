@@ -42,6 +42,7 @@ from askless.testing._reference_trees import (
     PlainGrower,
     plain_errors,
     plain_errors_c45,
+    plain_trial,
 )
 
 __all__ = [
@@ -73,6 +74,7 @@ __all__ = [
     "plain_rule_score",
     "plain_run",
     "plain_standing",
+    "plain_trial",
     "plain_walk",
     "sequence_cost",
 ]

@@ -14,7 +14,7 @@ from typing import Any
 
 from scipy.stats import beta
 
-__all__ = ["PlainGrower", "plain_errors", "plain_errors_c45"]
+__all__ = ["PlainGrower", "plain_errors", "plain_errors_c45", "plain_trial"]
 
 GRAIN = 2.0**-36
 TIE = 1e-9
@@ -515,6 +515,78 @@ def _beats(split: Split, best: Split) -> bool:
     if split.score == math.inf and best.score == math.inf:
         return split.gain > best.gain
     return split.score > best.score * (1 + math.copysign(TIE, best.score))
+
+
+def plain_trial(
+    grower: PlainGrower, invented: Sequence[float], is_train: Sequence[bool]
+) -> float:
+    """Return what a tree grown by invented prices truly costs the rows held out.
+
+    Parameters
+    ----------
+    grower : PlainGrower
+        The examples, at their true prices, and how to grow.
+    invented : sequence of float
+        Prices to grow by.
+    is_train : sequence of bool
+        The rows to grow on; if they are all or none, all rows are in both parts.
+
+    Examples
+    --------
+    >>> from askless.problem import PriceList
+    >>> grower = PlainGrower(
+    ...     [[0, 1] * 4], [2], [False], [0, 1] * 4, [1.0] * 8, [[0, 9], [9, 0]],
+    ...     PriceList.plain([3]), value="errors")
+    >>> plain_trial(grower, [1.0], [True] * 4 + [False] * 4)
+    3.0
+    """
+    train = [row for row, is_in in enumerate(is_train) if is_in]
+    held = [row for row, is_in in enumerate(is_train) if not is_in]
+    if not train or not held:
+        train = held = list(range(len(is_train)))
+    prices = grower.prices
+    grower.prices = type(prices).plain(invented)
+    tree, _, _ = grower.grow_node(
+        train, list(range(len(grower.codes))), mix(grower.seed, 0), 0.0, NOTHING_PAID
+    )
+    grower.prices = prices
+    weight = sum(grower.weights[row] for row in held)
+    return sum(_row_cost(grower, tree, train, row) for row in held) / weight
+
+
+def _row_cost(
+    grower: PlainGrower, tree: dict[str, Any], train: Rows, row: int
+) -> float:
+    """Return what a row pays for tests and mistakes, times its weight."""
+    node, context, total = tree, NOTHING_PAID, 0.0
+    is_ordered = False
+    while node["test"] >= 0:
+        test, code = node["test"], grower.codes[node["test"]][row]
+        if is_ordered:
+            pass  # paid in advance
+        elif grower.starts_order(test, 0.0, context):
+            is_ordered = True
+            for below in walk_nodes(node):
+                if below["test"] >= 0:
+                    total += grower.price([row], below["test"], 0.0, context)
+                    context = grower.buy(below["test"], context)
+        else:
+            total += grower.price([row], test, 0.0, context)
+            context = grower.buy(test, context)
+        parts = dict(grower.parts(train, test, node["cut"]))
+        is_missing = code >= grower.n_levels[test]
+        if node["cut"] >= 0:
+            met_missing = any(
+                grower.codes[test][r] == grower.n_levels[test] for r in train
+            )
+            code = int(code > node["cut"]) if met_missing or not is_missing else -1
+        if code not in parts:
+            # Where the most weight of rows went.
+            code = max(parts, key=lambda c: sum(grower.weights[r] for r in parts[c]))
+        node, train = node["branches"][code], parts[code]
+    decision = grower.least_mistakes(node["weights"])[1]
+    wrong = grower.mistakes[grower.classes[row]][decision]
+    return total + grower.weights[row] * wrong
 
 
 def walk_nodes(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
