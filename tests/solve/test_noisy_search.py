@@ -274,6 +274,16 @@ def test_settled_sets_of_the_loose_table(cases, is_near_one, is_clique):
     assert degrees == [0, 0, 1, 1, 2]
 
 
+@pytest.mark.parametrize("stop", ["neighbourhood", "clique"])
+def test_loose_tables_have_bounds_of_blocks(stop):
+    table = random_noisy(np.random.default_rng(0), 16, 12, 0.35)
+    assert table.indistinct
+    solution = solve_quietly(table, method="exact", stop=stop)
+    assert solution.status == "optimal"
+    greedy = solve_quietly(table, method="elimination", stop=stop)
+    assert 2 < greedy.lower_bound <= solution.lower_bound + 1e-6
+
+
 def test_only_some_methods_stop_early():
     with pytest.raises(askless.exceptions.InvalidOptionError, match="elimination"):
         askless.solve(make_loose(), method="greedy", stop="clique")

@@ -25,6 +25,7 @@ class NoisySearch:
         is_worst: bool,
         max_bytes: int,
         near: NDArray[np.uint64] | None = None,
+        block: NDArray[np.int32] | None = None,
         stops_near: bool = False,
         pair_price: NDArray[np.float64] | None = None,
         rules: NDArray[np.uint64] | None = None,

@@ -213,6 +213,9 @@ cdef class NoisySearch:
         Sure tests only, relaxed, or tracked; see above.
     near : ndarray of uint64 of shape (n_cases, n_words), optional
         Bits of the cases that each need not be told from.
+    block : ndarray of int32 of shape (n_cases,), optional
+        Cases that a policy may leave together are of one block, and stand together; the
+        labels by default. Only bounds look at it.
     stops_near : bool
         Whether a set inside the neighbourhood of one case is settled; else, one in
         which every two cases are near.
@@ -228,6 +231,8 @@ cdef class NoisySearch:
     cdef readonly bint by_information
     cdef const uint64_t[:, ::1] near
     cdef bint has_near
+    cdef const int32_t[::1] block
+    cdef bint has_single_blocks
     cdef bint stops_near
     cdef readonly StateTable states
     cdef uint64_t[::1] hash
@@ -273,6 +278,7 @@ cdef class NoisySearch:
         bint is_worst,
         intp_t max_bytes,
         const uint64_t[:, ::1] near=None,
+        const int32_t[::1] block=None,
         bint stops_near=False,
         const float64_t[:, ::1] pair_price=None,
         const uint64_t[:, :, ::1] rules=None,
@@ -295,6 +301,8 @@ cdef class NoisySearch:
             self.near = near
             self.alive_bits = np.zeros(near.shape[1], dtype=np.uint64)
         self.stops_near = stops_near
+        self.block = table.label if block is None else block
+        self.has_single_blocks = len(np.unique(self.block)) == n
         self.has_pairs = pair_price is not None and near is None
         if pair_price is not None:
             self.pair_price = pair_price
@@ -502,7 +510,7 @@ cdef class NoisySearch:
         else:
             narrow += test * self.table.n_cases
         memset(sums, 0, (n_codes + 1) * sizeof(Sum))
-        if self.table.has_single_labels:
+        if self.has_single_blocks:
             for i in range(n):
                 code = wide[cases[i]] if wide != NULL else narrow[cases[i]]
                 sums[code].n += 1
@@ -517,7 +525,7 @@ cdef class NoisySearch:
             while i < n:
                 end = i
                 while end < n and (
-                    self.table.label[cases[end]] == self.table.label[cases[i]]
+                    self.block[cases[end]] == self.block[cases[i]]
                 ):
                     code = wide[cases[end]] if wide != NULL else narrow[cases[end]]
                     run[code].n += 1
@@ -560,7 +568,7 @@ cdef class NoisySearch:
                     continue
                 sums[code].n += sums[unknown].n
                 sums[code].mass += c * sums[unknown].mass
-                if self.table.has_single_labels:
+                if self.has_single_blocks:
                     sums[code].n_labels = <int32_t> min(sums[code].n, 2)
                     sums[code].logs += c * (
                         sums[unknown].logs + log2(c) * sums[unknown].mass
@@ -571,10 +579,10 @@ cdef class NoisySearch:
         self, const int32_t* cases, const float64_t* weight, intp_t n,
         float64_t cheapest, float64_t rate, intp_t arity,
     ) noexcept nogil:
-        """Bound a state by the code words that its labels need.
+        """Bound a state that is not settled by the code words that its blocks need.
 
         Take each case's luckiest throw of the coins: the outcomes that it shows until
-        its label is known are code words, none the beginning of another.
+        its block is known are code words, none the beginning of another.
         """
         cdef:
             intp_t i, k = 0
@@ -583,16 +591,17 @@ cdef class NoisySearch:
             float64_t* buffer = &self.buffer[0]
         for i in range(n):
             m += weight[i]
-            if i + 1 == n or (
-                self.table.label[cases[i]] != self.table.label[cases[i + 1]]
-            ):
+            if i + 1 == n or self.block[cases[i]] != self.block[cases[i + 1]]:
                 buffer[k] = m
                 total += m
                 logs += plogp(m)
                 k += 1
                 m = 0.0
         if k < 2:
-            return 0.0
+            # One block, and yet not settled: at least one test more.
+            if not self.has_near:
+                return 0.0
+            return cheapest if self.is_worst else cheapest * total * (1 - ROUNDING)
         if self.is_worst:
             n_words = 1
             bound = 0.0
@@ -868,7 +877,7 @@ cdef class NoisySearch:
             float64_t base, part, state_bound = 0.0, least = TOO_DEAR
             uint8_t kind = 0
             Candidate* candidate
-            bint is_loose = self.has_near, is_surely_told = False
+            bint is_surely_told = False
         for i in range(n):
             weight[i] = self.table.prior[cases[i]]
             if noise[i]:
@@ -897,7 +906,7 @@ cdef class NoisySearch:
                 if self.sums[code].n == 0:
                     continue
                 n_out += 1
-                if not self.is_worst and not is_loose and self.use_entropy and (
+                if not self.is_worst and self.use_entropy and (
                     self.sums[code].n_labels > 1
                 ):
                     # In bits; the price of a bit comes later.
@@ -918,12 +927,7 @@ cdef class NoisySearch:
             # Nothing is sure to tell the cases apart: the policy decides here.
             n_candidates[0] = 0
             return 0.0
-        if not is_loose:
-            state_bound = self.bound_words(
-                cases, weight, n, cheapest, rate, arity
-            )
-        else:
-            state_bound = cheapest if self.is_worst else cheapest * total
+        state_bound = self.bound_words(cases, weight, n, cheapest, rate, arity)
         for i in range(n_candidates[0]):
             candidate = &candidates[i]
             base = self.price[candidate.test]
@@ -1044,14 +1048,13 @@ cdef class NoisySearch:
                         noises[at + i] -= least
                 child.lower = 0.0
                 child.is_certified = False
-                if not self.has_near:
-                    for i in range(child.n):
-                        own[i] = self.table.prior[parts[at + i]]
-                        if noises[at + i]:
-                            own[i] *= power_of_half(noises[at + i])
-                    child.lower = self.bound_words(
-                        parts + at, own, child.n, cheapest, rate, arity
-                    )
+                for i in range(child.n):
+                    own[i] = self.table.prior[parts[at + i]]
+                    if noises[at + i]:
+                        own[i] *= power_of_half(noises[at + i])
+                child.lower = self.bound_words(
+                    parts + at, own, child.n, cheapest, rate, arity
+                )
                 if self.use_children and (child.n > 2 or not self.has_pairs):
                     key = self.spell(parts + at, noises + at, child.n, &n_words)
                     entry = self.states.find(key, &self.words[0], n_words, 0, 0)

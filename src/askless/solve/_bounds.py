@@ -1,7 +1,8 @@
 """Lower bounds on what any error-free policy costs, each valid by itself.
 
 Each says when it holds. None needs a search, so a greedy answer on a table that is too
-large to search still carries one.
+large to search still carries one. Where cases cannot be told apart for sure, a policy
+is as free of error as it can be, and blocks of such cases take the place of labels.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from askless._core._cover import Cover, bound_cases
 from askless.exceptions import InvalidOptionError
 from askless.problem import Table
 from askless.solve._integers import state_in_integers
-from askless.solve._task import Task
+from askless.solve._task import Task, find_blocks
 
 __all__ = [
     "BOUNDS",
@@ -53,9 +54,10 @@ def count_outcomes(table: Table) -> NDArray[np.int64]:
     return counts
 
 
-def label_weights(task: Task) -> NDArray[np.float64]:
-    """Return the weight of each thing that can be decided and has any."""
-    weights = np.bincount(task.label_ids, weights=task.table.prior).astype(np.float64)
+def block_weights(task: Task) -> NDArray[np.float64]:
+    """Return the weight of each block of cases that has any."""
+    blocks = find_blocks(task)
+    weights = np.bincount(blocks, weights=task.table.prior).astype(np.float64)
     return weights[weights > 0]
 
 
@@ -63,18 +65,17 @@ def entropy_bound(task: Task) -> float:
     """Bound by the bits that the decision has, at the best rate of price per bit.
 
     The leaves of a tree are code words over outcomes, and each decision needs at least
-    one. Valid for all cost rules and for unknown outcomes; for tables whose cases can
-    all be told apart.
+    one. Valid for all cost rules and for unknown outcomes.
     """
     table = task.table
     outcomes = count_outcomes(table)
     useful = outcomes > 1
-    if not useful.any() or table.indistinct:
+    if not useful.any():
         return 0.0
     rate = float((least_prices(table)[useful] / np.log2(outcomes[useful])).min())
-    weights = label_weights(task)
+    weights = block_weights(task)
     if task.objective == "worst":
-        return rate * float(np.log2(len(np.unique(task.label_ids))))
+        return rate * float(np.log2(len(np.unique(find_blocks(task)))))
     return rate * float(-(weights * np.log2(weights)).sum())
 
 
@@ -86,17 +87,17 @@ def huffman_bound(task: Task) -> float:
     table = task.table
     outcomes = count_outcomes(table)
     useful = outcomes > 1
-    if not useful.any() or table.indistinct:
+    if not useful.any():
         return 0.0
     cheapest, arity = float(least_prices(table)[useful].min()), int(outcomes.max())
-    n_labels = len(np.unique(task.label_ids))
+    n_labels = len(np.unique(find_blocks(task)))
     if task.objective == "worst":
         depth, words = 0, 1
         while words < n_labels:
             words *= arity
             depth += 1
         return cheapest * depth
-    return cheapest * _huffman(label_weights(task).tolist(), arity)
+    return cheapest * _huffman(block_weights(task).tolist(), arity)
 
 
 def _huffman(weights: list[float], arity: int) -> float:
@@ -117,7 +118,7 @@ def pair_bound(task: Task) -> float:
     """Bound the cost from below by the dearest opponent of each case.
 
     On its way down any error-free tree, a case must be told from each case of another
-    class, so it pays at least the cheapest test that may do so. The bound of a case is
+    block, so it pays at least the cheapest test that may do so. The bound of a case is
     the largest of these over its opponents; in a group the discounted price counts, and
     for a test priced by outcome the price of the case's own outcome.
 
@@ -129,25 +130,31 @@ def pair_bound(task: Task) -> float:
     lows = least_prices(table)
     tells = (table.codes != table.codes[:, :1]).any(axis=1)
     n = table.n_cases
-    if not tells.any() or np.all(task.label_ids == task.label_ids[0]):
+    blocks = find_blocks(task)
+    if not tells.any() or np.all(blocks == blocks[0]):
         return 0.0
-    # The first test is the same for every case. Only if some cases cannot be told apart
-    # may a tree stop before it.
-    bounds = np.full(n, float(lows[tells].min()) if not table.indistinct else 0.0)
+    # The first test is the same for every case.
+    bounds = np.full(n, float(lows[tells].min()))
     n_opponents = max(1, min(n, MOST_CELLS // (table.n_tests * min(n, 1000))))
     opponents = _spread(n, n_opponents)
     for case in _spread(n, min(n, 1000)):
-        bounds[case] = max(bounds[case], _case_bound(task, case, opponents, lows))
+        bounds[case] = max(
+            bounds[case], _case_bound(task, blocks, case, opponents, lows)
+        )
     if task.objective == "worst":
         return float(bounds.max())
     return float(bounds @ table.prior)
 
 
 def _case_bound(
-    task: Task, case: int, opponents: NDArray[np.int64], lows: NDArray[np.float64]
+    task: Task,
+    blocks: NDArray[np.int32],
+    case: int,
+    opponents: NDArray[np.int64],
+    lows: NDArray[np.float64],
 ) -> float:
     table = task.table
-    rivals = opponents[task.label_ids[opponents] != task.label_ids[case]]
+    rivals = opponents[blocks[opponents] != blocks[case]]
     prices = lows.copy()
     for test, by_outcome in table.prices.by_outcome.items():
         code = table.codes[test, case]
@@ -174,7 +181,9 @@ def certificate_bound(task: Task) -> float:
     3,000 cases, and 0 for tables that the search cannot carry.
     """
     table = task.table
-    if table.n_cases > MOST_CERTIFIED:
+    # At a neighbourhood a case need not be told from all that it could be told from.
+    is_loose = task.stop == "neighbourhood" and bool(table.indistinct)
+    if table.n_cases > MOST_CERTIFIED or is_loose:
         return 0.0
     try:
         whole = state_in_integers(task)

@@ -184,6 +184,7 @@ class NoisyRace(Race[float]):
             mode=mode,
             is_worst=self.is_worst,
             near=stated.near,
+            block=stated.blocks,
             stops_near=self.task.stop == "neighbourhood",
             pair_price=stated.prices,
             rules=stated.rules if mode != SURE and self.use_certificate else None,

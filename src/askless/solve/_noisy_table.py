@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from askless._core._noisy import NoisyTable
 from askless.exceptions import InvalidOptionError
-from askless.solve._task import Task, take_cases
+from askless.solve._task import Task, find_blocks, take_cases
 
 __all__ = [
     "NoisyTask",
@@ -49,6 +49,8 @@ class NoisyTask:
     near : ndarray of uint64 of shape (n_kept, n_words) or None
         Bits of the cases that each need not be told from; None if these are just the
         cases of its label.
+    blocks : ndarray of int32 of shape (n_kept,)
+        Cases that a policy may leave together are alike; see :func:`find_blocks`.
     rules : ndarray of uint64 of shape (n_kept, n_kept, n_words) or None
         Bits of the tests that may rule out the second case if the first is true; None
         if there are too many cases.
@@ -61,6 +63,7 @@ class NoisyTask:
     merged: NDArray[np.int64]
     prices: NDArray[np.float64] | None
     near: NDArray[np.uint64] | None
+    blocks: NDArray[np.int32]
     rules: NDArray[np.uint64] | None
     weight_scale: float
 
@@ -87,9 +90,13 @@ def make_kernel(
     )
 
 
-def group_labels(labels: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return all cases, those of one label together."""
-    return np.argsort(labels, kind="stable").astype(np.int32)
+def group_labels(
+    labels: NDArray[np.int32], blocks: NDArray[np.int32] | None = None
+) -> NDArray[np.int32]:
+    """Return all cases, those of one block together, and there those of one label."""
+    if blocks is None:
+        return np.argsort(labels, kind="stable").astype(np.int32)
+    return np.lexsort((labels, blocks)).astype(np.int32)
 
 
 def count_copies(task: Task) -> NDArray[np.float64]:
@@ -135,12 +142,14 @@ def state_noisy(task: Task) -> NoisyTask:
     if task.stop == "neighbourhood" or is_near[labels[:, None] != labels].any():
         is_near |= labels[:, None] == labels
         near = pack_bits(is_near)
+    blocks = np.ascontiguousarray(find_blocks(task)[keep])
     return NoisyTask(
         make_kernel(task, keep=keep, prior=weights),
-        group_labels(labels),
+        group_labels(labels, blocks),
         merged,
         prices,
         near,
+        blocks,
         _rule_bits(task, keep) if len(keep) <= MOST_RULES else None,
         scale,
     )

@@ -125,6 +125,12 @@ def solve(
     _check_options(chosen, method_options)
     task = _make_task(table, objective, stop)
     _check_stop(chosen, stop)
+    if stop in ("neighbourhood", "clique") and (budget is not None or max_error > 0):
+        raise InvalidOptionError(
+            "A budget or a max_error trades error for cost until the class is known, "
+            f"so stop must be 'class' or 'case'. Got stop={stop!r}. Leave out the "
+            "stop, or the budget and the max_error."
+        )
     _warn(table, task)
     limits = Limits(time_limit, progress, max(1, int(n_jobs)))
     if objective == "both":

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from askless.problem import Outcome, Table
+from askless.problem._indistinct import find_indistinct
 from askless.problem._tests import CodeArray
 
-__all__ = ["Task", "take_cases"]
+__all__ = ["Task", "find_blocks", "take_cases"]
 
 
 @dataclass(frozen=True)
@@ -44,3 +47,33 @@ def take_cases(codes: CodeArray, order: NDArray[np.int64]) -> CodeArray:
     """Return the codes of some cases, in order, as a fresh contiguous array."""
     taken: CodeArray = codes[:, order].copy(order="C")
     return taken
+
+
+def find_blocks(task: Task) -> NDArray[np.int32]:
+    """Return a number for each case, the same if a policy may leave them together.
+
+    Cases of one label are, and cases that no test is sure to tell apart; whatever hangs
+    together by such pairs is one block. A policy stops inside a block: at a label, a
+    clique or a neighbourhood.
+
+    Examples
+    --------
+    >>> table = Table([[0, 0], [0, None], [1, 0]], ["a", "b", "c"])
+    >>> find_blocks(Task(table, table.classes, table.class_ids, None, "expected"))
+    array([0, 0, 1], dtype=int32)
+    """
+    table, labels = task.table, task.label_ids
+    pairs = table.indistinct
+    if task.stop == "case":
+        pairs = find_indistinct(
+            table.codes, table.is_unknown, labels, table._never_shown
+        )
+    if not pairs:
+        return labels
+    n_labels = int(labels.max()) + 1
+    ends = labels[np.array(pairs)]
+    joined = coo_array(
+        (np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n_labels, n_labels)
+    )
+    component = connected_components(joined, directed=False)[1]
+    return np.ascontiguousarray(component[labels], dtype=np.int32)
