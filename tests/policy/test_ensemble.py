@@ -1,5 +1,6 @@
 """Ensembles as policies: bounds hold, settled answers are the full model's."""
 
+import copy
 import dataclasses
 
 import numpy as np
@@ -27,6 +28,8 @@ def modes_of(rng_seed):
     first = random_ensemble(np.random.default_rng(rng_seed), bounds="path")
     yield first
     yield random_ensemble(np.random.default_rng(rng_seed), bounds="deep")
+    if not first.answers_number:
+        yield random_ensemble(np.random.default_rng(rng_seed), bounds="joint")
     if first._is_vote:
         yield random_ensemble(np.random.default_rng(rng_seed), bounds="vote")
 
@@ -75,6 +78,10 @@ def test_every_step_agrees_with_the_plain_twin(seed):
             np.testing.assert_allclose(got.low, plain.low, atol=1e-9)
             np.testing.assert_allclose(got.high, plain.high, atol=1e-9)
             assert got.n_waiting == plain.n_waiting
+            if policy.bounds == "joint" and got.is_settled:
+                # Rounding apart, and ties, which the machine leaves open.
+                tree_by_tree = plain_standing(_with_bounds(policy, "deep"), state)
+                assert plain.is_settled or _leads_by_bounds(tree_by_tree)
             if got.n_waiting:
                 np.testing.assert_allclose(got.raw, plain.mean, atol=1e-9)
             if got.test < 0:
@@ -85,6 +92,41 @@ def test_every_step_agrees_with_the_plain_twin(seed):
                 state = policy.skip(state)
             else:
                 state = policy.advance(state, codes[0, got.test])
+
+
+def _with_bounds(policy, bounds):
+    other = copy.copy(policy)
+    other.bounds = bounds
+    return other
+
+
+def _leads_by_bounds(standing):
+    low, high = standing.low, standing.high
+    if len(low) == 1:
+        return low[0] > 0 or high[0] < 0
+    first = int(np.argmax(low))
+    return all(low[first] >= high[q] for q in range(len(low)) if q != first)
+
+
+@given(seed=SEEDS)
+def test_joint_bounds_are_within_deep_ones_and_cost_no_more_rows_wrong(seed):
+    rng = np.random.default_rng(seed)
+    link = ("logit", "softmax", "share")[seed % 3]
+    deep = random_ensemble(np.random.default_rng(seed), link, bounds="deep")
+    joint = random_ensemble(np.random.default_rng(seed), link, bounds="joint")
+    X, codes = random_rows(rng, deep, 6)
+    assert joint.predict(X).tolist() == deep.predict(X).tolist()
+    # The same order of purchases, stopped no later.
+    assert (joint.cost(X) <= deep.cost(X)).all()
+    assert joint.cost(X).tolist() == joint.cost(X, n_jobs=2).tolist()
+    for row in codes[:2]:
+        state = ()
+        while (test := joint.next_test(state)) is not None:
+            ours, theirs = joint.standing(state), deep.standing(state)
+            assert (ours.low >= theirs.low - 1e-12).all()
+            assert (ours.high <= theirs.high + 1e-12).all()
+            assert deep.next_test(state) == test
+            state = joint.advance(state, int(row[test]))
 
 
 def _assert_best(policy, state, chosen, wanted):

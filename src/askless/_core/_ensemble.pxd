@@ -25,6 +25,7 @@ cdef struct Model:
     intp_t width            # values of a leaf: 1, or n_outputs
     intp_t n_kinds          # rows of `need` and `spread`: one for each output, or one
     int mode                # PATH, DEEP or VOTE
+    bint is_joint           # deep, with bounds by outcome too
     int rule                # TWO_CLASSES, CLASSES or NUMBER
     bint ties_are_exact     # sums are whole numbers in the source too
     int64_t slack           # lead that no rounding in the source can turn
@@ -48,3 +49,5 @@ cdef struct Model:
     uint16_t* share           # (n_nodes, n_outputs) of votes, in 1 / 65535
     const int64_t* users      # of a test: the trees that may ask it
     const int64_t* user_start  # (n_tests + 1,)
+    const int64_t* code_start  # (n_tests + 1,) where the codes of a test start
+    const int64_t* run_start   # (n_trees + 1,) where the runs of a tree start

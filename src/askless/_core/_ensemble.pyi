@@ -25,6 +25,7 @@ class Machine:
         user_start: NDArray[np.int64],
         *,
         mode: int,
+        is_joint: bool,
         rule: int,
         ties_are_exact: bool,
         is_single: bool,

@@ -2,11 +2,13 @@
 
 A tree that has not reached a leaf is bounded by the least and the largest leaf that
 it can still reach. When the bounds of all trees leave one answer only, the rest need
-not be bought. Three ways to keep the bounds, which differ in what they cost:
+not be bought. Four ways to keep the bounds, which differ in what they cost:
 
 path   a tree waits at its first unbought test; bounds of whole subtrees, made once
 deep   below an unbought test, tests that were bought prune; bounds made again after
        every purchase from the leaves that are left
+joint  as deep; and trees that wait for the same test agree on what it will show, so
+       that their sum is bounded for each of its outcomes, and not tree by tree
 vote   as path, for leaves that name one class: bounds are sets of classes
 
 This module must not know where a model came from, nor what its sums mean.
@@ -54,6 +56,8 @@ cdef enum:
 cdef float64_t OTHER_CLASSES = 0.3
 # Scores closer than this, relatively, are equal.
 cdef float64_t TIE = 1.0 + 1e-12
+# Joint bounds are looked at once the lead is this much of what the other bounds leave.
+cdef float64_t NEAR = 0.35
 cdef float64_t FULL_SHARE = 65535.0
 
 
@@ -102,6 +106,24 @@ cdef struct Case:
     int64_t* node_low     # (n_nodes, width)
     int64_t* node_high
     int32_t* stack
+    # Joint bounds only. An open tree is bounded for each outcome of the test at its
+    # top; these bounds are kept as runs of codes, and their sums over all trees.
+    int32_t* run_test     # (n_trees,) the test at the top
+    int32_t* n_runs       # (n_trees,) 0 if the tree has ended
+    int32_t* run_end      # (n_runs_max,) by tree, one past the last code of each run
+    int64_t* run_low      # (n_runs_max, width)
+    int64_t* run_high
+    int64_t* sum_low      # (n_outputs, n_codes)
+    int64_t* sum_high
+    int64_t* ended_low    # (n_outputs,) of trees that have ended
+    int64_t* ended_high
+    # Trees that have moved on since; nobody may ever want their new bounds.
+    int32_t* stale
+    uint8_t* is_stale     # (n_trees,)
+    intp_t n_stale
+    bint has_new_runs
+    int64_t* node_run_low   # (n_nodes, width) scratch
+    int64_t* node_run_high
 
 
 cdef void* grab(intp_t n_bytes, bint* failed) noexcept nogil:
@@ -144,6 +166,19 @@ cdef void free_case(Case* c) noexcept nogil:
     free(c.node_low)
     free(c.node_high)
     free(c.stack)
+    free(c.run_test)
+    free(c.n_runs)
+    free(c.run_end)
+    free(c.run_low)
+    free(c.run_high)
+    free(c.sum_low)
+    free(c.sum_high)
+    free(c.ended_low)
+    free(c.ended_high)
+    free(c.stale)
+    free(c.is_stale)
+    free(c.node_run_low)
+    free(c.node_run_high)
     free(c)
 
 
@@ -154,6 +189,10 @@ cdef Case* make_case(const Model* m, intp_t n_groups) noexcept nogil:
         Case* c = <Case*> calloc(1, sizeof(Case))
         intp_t deep_nodes = m.n_nodes if m.mode == DEEP else 0
         intp_t deep_trees = m.n_trees if m.mode == DEEP else 0
+        intp_t joint_trees = m.n_trees if m.is_joint else 0
+        intp_t n_runs = m.run_start[m.n_trees] if m.is_joint else 0
+        intp_t n_sums = m.n_outputs * m.code_start[m.n_tests] if m.is_joint else 0
+        intp_t joint_nodes = m.n_nodes if m.is_joint else 0
     if c == NULL:
         return NULL
     c.total = <int64_t*> grab(m.n_outputs * 8, &failed)
@@ -186,6 +225,19 @@ cdef Case* make_case(const Model* m, intp_t n_groups) noexcept nogil:
     c.node_low = <int64_t*> grab(deep_nodes * m.width * 8, &failed)
     c.node_high = <int64_t*> grab(deep_nodes * m.width * 8, &failed)
     c.stack = <int32_t*> grab(deep_nodes * 4, &failed)
+    c.run_test = <int32_t*> grab(joint_trees * 4, &failed)
+    c.n_runs = <int32_t*> grab(joint_trees * 4, &failed)
+    c.run_end = <int32_t*> grab(n_runs * 4, &failed)
+    c.run_low = <int64_t*> grab(n_runs * m.width * 8, &failed)
+    c.run_high = <int64_t*> grab(n_runs * m.width * 8, &failed)
+    c.sum_low = <int64_t*> grab(n_sums * 8, &failed)
+    c.sum_high = <int64_t*> grab(n_sums * 8, &failed)
+    c.ended_low = <int64_t*> grab(m.n_outputs * 8, &failed)
+    c.ended_high = <int64_t*> grab(m.n_outputs * 8, &failed)
+    c.stale = <int32_t*> grab(joint_trees * 4, &failed)
+    c.is_stale = <uint8_t*> grab(joint_trees, &failed)
+    c.node_run_low = <int64_t*> grab(joint_nodes * m.width * 8, &failed)
+    c.node_run_high = <int64_t*> grab(joint_nodes * m.width * 8, &failed)
     if failed:
         free_case(c)
         return NULL
@@ -424,6 +476,233 @@ cdef void measure_tree(const Model* m, Case* c, intp_t tree) noexcept nogil:
         )
 
 
+# Joint bounds.
+
+
+cdef void add_runs(const Model* m, Case* c, intp_t tree, int64_t sign) noexcept nogil:
+    """Add what a tree amounts to for each outcome of the test at its top."""
+    cdef:
+        intp_t w = m.width
+        intp_t first = m.output[tree]
+        intp_t n_codes = m.code_start[m.n_tests]
+        intp_t start, i, q, code, end
+        int64_t low, high
+        int64_t* sum_low
+        int64_t* sum_high
+    if c.n_runs[tree] == 0:
+        for q in range(w):
+            c.ended_low[first + q] += sign * c.tree_low[tree * w + q]
+            c.ended_high[first + q] += sign * c.tree_high[tree * w + q]
+        return
+    start = m.run_start[tree]
+    for q in range(w):
+        sum_low = (
+            c.sum_low + (first + q) * n_codes + m.code_start[c.run_test[tree]]
+        )
+        sum_high = (
+            c.sum_high + (first + q) * n_codes + m.code_start[c.run_test[tree]]
+        )
+        code = 0
+        for i in range(start, start + c.n_runs[tree]):
+            low = sign * c.run_low[i * w + q]
+            high = sign * c.run_high[i * w + q]
+            end = c.run_end[i]
+            while code < end:
+                sum_low[code] += low
+                sum_high[code] += high
+                code = code + 1
+
+
+cdef void measure_runs(const Model* m, Case* c, intp_t tree) noexcept nogil:
+    """Bound a tree that was just measured for each outcome of the test at its top."""
+    cdef:
+        intp_t start = m.tree_start[tree]
+        intp_t run = m.run_start[tree]
+        intp_t test = m.nodes[c.top[tree]].test
+        intp_t n_levels
+        int32_t* ends = c.run_end + run
+        intp_t n = 0
+        intp_t i, k, node
+        int32_t end
+    c.n_runs[tree] = 0
+    if c.n_live[tree] == 0:
+        return
+    c.run_test[tree] = <int32_t> test
+    n_levels = m.n_levels[test]
+    for i in range(start, start + c.n_live[tree]):
+        node = c.live[i]
+        if m.nodes[node].test != test:
+            continue
+        if m.nodes[node].flags & IS_SET:
+            n = -1
+            break
+        # The cuts of the test in this tree, ascending, each once.
+        end = m.nodes[node].cut + 1
+        k = n
+        while k > 0 and ends[k - 1] > end:
+            k -= 1
+        if (k > 0 and ends[k - 1] == end) or end >= n_levels:
+            continue
+        for node in range(n, k, -1):
+            ends[node] = ends[node - 1]
+        ends[k] = end
+        n += 1
+    if n < 0:
+        # Sets part codes in any way: each is a run.
+        n = n_levels + 2
+        for i in range(n):
+            ends[i] = <int32_t> (i + 1)
+    else:
+        ends[n] = <int32_t> n_levels
+        ends[n + 1] = <int32_t> (n_levels + 2)
+        n += 2
+    c.n_runs[tree] = <int32_t> n
+    for i in range(n):
+        bound_run(m, c, tree, test, ends[i] - 1, run + i)
+
+
+cdef void bound_run(
+    const Model* m, Case* c, intp_t tree, intp_t test, intp_t code, intp_t run
+) noexcept nogil:
+    """Bound a tree as if one more test had shown a code."""
+    cdef:
+        intp_t w = m.width
+        intp_t start = m.tree_start[tree]
+        intp_t i, q, node, left, right
+        const int64_t* left_low
+        const int64_t* left_high
+        const int64_t* right_low
+        const int64_t* right_high
+    for i in range(start + c.n_live[tree] - 1, start - 1, -1):
+        node = c.live[i]
+        left = c.left_of[node]
+        right = c.right_of[node]
+        if m.nodes[node].test == test:
+            if goes_left(m, m.nodes + node, code):
+                right = left
+            else:
+                left = right
+        if m.nodes[left].test < 0:
+            left_low, left_high = m.low + left * w, m.high + left * w
+        else:
+            left_low, left_high = c.node_run_low + left * w, c.node_run_high + left * w
+        if m.nodes[right].test < 0:
+            right_low, right_high = m.low + right * w, m.high + right * w
+        else:
+            right_low = c.node_run_low + right * w
+            right_high = c.node_run_high + right * w
+        for q in range(w):
+            c.node_run_low[node * w + q] = min(left_low[q], right_low[q])
+            c.node_run_high[node * w + q] = max(left_high[q], right_high[q])
+    node = c.top[tree]
+    memcpy(c.run_low + run * w, c.node_run_low + node * w, w * 8)
+    memcpy(c.run_high + run * w, c.node_run_high + node * w, w * 8)
+
+
+cdef void refresh_runs(const Model* m, Case* c) noexcept nogil:
+    """Bound again the trees that have moved on. No tree that has ended moves."""
+    cdef intp_t i, tree
+    for i in range(c.n_stale):
+        tree = c.stale[i]
+        c.is_stale[tree] = 0
+        add_runs(m, c, tree, -1)
+        measure_runs(m, c, tree)
+        add_runs(m, c, tree, 1)
+        c.has_new_runs = True
+    c.n_stale = 0
+
+
+cdef int64_t least_sum(
+    const Model* m, const Case* c, intp_t of, intp_t against
+) noexcept nogil:
+    """Bound a sum from below, or how far it is ahead of another one."""
+    cdef:
+        intp_t n_codes = m.code_start[m.n_tests]
+        const int64_t* low = c.sum_low + of * n_codes
+        const int64_t* other = c.sum_high + against * n_codes
+        int64_t total = c.ended_low[of]
+        int64_t best, here
+        intp_t test, code
+    if against >= 0:
+        total -= c.ended_high[against]
+    for test in range(m.n_tests):
+        if c.state[test] == BOUGHT or m.user_start[test] == m.user_start[test + 1]:
+            continue
+        code = m.code_start[test]
+        if against < 0:
+            best = low[code]
+            for code in range(code + 1, m.code_start[test + 1]):
+                here = low[code]
+                best = here if here < best else best
+        else:
+            best = low[code] - other[code]
+            for code in range(code + 1, m.code_start[test + 1]):
+                here = low[code] - other[code]
+                best = here if here < best else best
+        total += best
+    return total
+
+
+cdef int64_t largest_sum(const Model* m, const Case* c, intp_t of) noexcept nogil:
+    cdef:
+        const int64_t* high = c.sum_high + of * m.code_start[m.n_tests]
+        int64_t total = c.ended_high[of]
+        int64_t best, here
+        intp_t test, code
+    for test in range(m.n_tests):
+        if c.state[test] == BOUGHT or m.user_start[test] == m.user_start[test + 1]:
+            continue
+        code = m.code_start[test]
+        best = high[code]
+        for code in range(code + 1, m.code_start[test + 1]):
+            here = high[code]
+            best = here if here > best else best
+        total += best
+    return total
+
+
+cdef bint is_near(const Model* m, const Case* c, intp_t first) noexcept nogil:
+    """Return whether joint bounds are worth a look.
+
+    The lead must be a good part of what bounds tree by tree leave open.
+    """
+    cdef intp_t q
+    cdef float64_t lead, open_part
+    if m.rule == TWO_CLASSES:
+        lead = <float64_t> (c.total[0] if first else -c.total[0])
+        open_part = <float64_t> (
+            c.total[0] - c.low[0] if first else c.high[0] - c.total[0]
+        )
+        return lead >= NEAR * open_part
+    for q in range(m.n_outputs):
+        if q == first:
+            continue
+        lead = <float64_t> (c.total[first] - c.total[q])
+        open_part = (
+            <float64_t> (c.total[first] - c.low[first])
+            + <float64_t> (c.high[q] - c.total[q])
+        )
+        if lead < NEAR * open_part:
+            return False
+    return True
+
+
+cdef bint holds_jointly(const Model* m, Case* c, intp_t first) noexcept nogil:
+    """Return whether no outcome of what is open can change who leads."""
+    cdef intp_t q
+    if not is_near(m, c, first):
+        return False
+    refresh_runs(m, c)
+    if m.rule == TWO_CLASSES:
+        if first:
+            return least_sum(m, c, 0, -1) > m.slack
+        return largest_sum(m, c, 0) < -m.slack
+    for q in range(m.n_outputs):
+        if q != first and least_sum(m, c, first, q) <= m.slack:
+            return False
+    return True
+
+
 cdef bint is_live(
     const Model* m, const Case* c, intp_t tree, intp_t test
 ) noexcept nogil:
@@ -448,6 +727,10 @@ cdef void buy_deep(const Model* m, Case* c, intp_t test) noexcept nogil:
             c.n_touched += 1
         add_tree(m, c, tree, -1)
         measure_tree(m, c, tree)
+        if m.is_joint and not c.is_stale[tree]:
+            c.is_stale[tree] = 1
+            c.stale[c.n_stale] = <int32_t> tree
+            c.n_stale += 1
         add_tree(m, c, tree, 1)
         if c.n_live[tree] == 0:
             c.n_waiting -= 1
@@ -472,6 +755,7 @@ cdef void begin(const Model* m, Case* c, const int64_t* offset) noexcept nogil:
     cdef intp_t tree, test, q, node
     for q in range(m.n_outputs):
         c.total[q] = c.low[q] = c.high[q] = offset[q]
+        c.ended_low[q] = c.ended_high[q] = offset[q]
     for test in range(m.n_tests):
         c.head[test] = -1
     c.n_waiting = 0
@@ -483,6 +767,9 @@ cdef void begin(const Model* m, Case* c, const int64_t* offset) noexcept nogil:
         if m.mode == DEEP:
             measure_tree(m, c, tree)
             add_tree(m, c, tree, 1)
+            if m.is_joint:
+                measure_runs(m, c, tree)
+                add_runs(m, c, tree, 1)
             continue
         if test >= 0:
             wait(c, test, tree)
@@ -537,7 +824,34 @@ cdef void reset(
         memcpy(c.tree_low + at, root.tree_low + at, m.width * 8)
         memcpy(c.tree_high + at, root.tree_high + at, m.width * 8)
         c.tree_spread[tree] = root.tree_spread[tree]
+        if m.is_joint and c.has_new_runs:
+            copy_runs(m, c, root, m.run_start[tree], root.n_runs[tree])
+            c.run_test[tree] = root.run_test[tree]
+            c.n_runs[tree] = root.n_runs[tree]
     c.n_touched = 0
+    for i in range(c.n_stale):
+        c.is_stale[c.stale[i]] = 0
+    c.n_stale = 0
+    if c.has_new_runs:
+        copy_sums(m, c, root)
+        c.has_new_runs = False
+
+
+cdef void copy_runs(
+    const Model* m, Case* c, const Case* root, intp_t start, intp_t n
+) noexcept nogil:
+    cdef intp_t w = m.width
+    memcpy(c.run_end + start, root.run_end + start, n * 4)
+    memcpy(c.run_low + start * w, root.run_low + start * w, n * w * 8)
+    memcpy(c.run_high + start * w, root.run_high + start * w, n * w * 8)
+
+
+cdef void copy_sums(const Model* m, Case* c, const Case* root) noexcept nogil:
+    cdef intp_t n = m.n_outputs * m.code_start[m.n_tests]
+    memcpy(c.sum_low, root.sum_low, n * 8)
+    memcpy(c.sum_high, root.sum_high, n * 8)
+    memcpy(c.ended_low, root.ended_low, m.n_outputs * 8)
+    memcpy(c.ended_high, root.ended_high, m.n_outputs * 8)
 
 
 cdef void copy_deep(const Model* m, Case* c, const Case* root) noexcept nogil:
@@ -552,6 +866,11 @@ cdef void copy_deep(const Model* m, Case* c, const Case* root) noexcept nogil:
     memcpy(c.tree_low, root.tree_low, m.n_trees * m.width * 8)
     memcpy(c.tree_high, root.tree_high, m.n_trees * m.width * 8)
     memcpy(c.tree_spread, root.tree_spread, m.n_trees * 8)
+    if m.is_joint:
+        copy_runs(m, c, root, 0, m.run_start[m.n_trees])
+        memcpy(c.run_test, root.run_test, m.n_trees * 4)
+        memcpy(c.n_runs, root.n_runs, m.n_trees * 4)
+        copy_sums(m, c, root)
 
 
 cdef struct View:
@@ -577,7 +896,7 @@ cdef bint holds(const Model* m, const Case* c, intp_t first) noexcept nogil:
     return True
 
 
-cdef void look(const Model* m, const Case* c, bint wants_z, View* view) noexcept nogil:
+cdef void look(const Model* m, Case* c, bint wants_z, View* view) noexcept nogil:
     cdef:
         intp_t q
         intp_t first = 0
@@ -589,6 +908,8 @@ cdef void look(const Model* m, const Case* c, bint wants_z, View* view) noexcept
         view.second = 0
         if m.rule == TWO_CLASSES:
             view.is_settled = c.low[0] > m.slack or c.high[0] < -m.slack
+            if m.is_joint and not view.is_settled:
+                view.is_settled = holds_jointly(m, c, view.first)
             lead = fabs(<float64_t> c.total[0]) / m.unit
         else:
             view.is_settled = c.high[0] - c.low[0] <= m.tolerance
@@ -615,6 +936,8 @@ cdef void look(const Model* m, const Case* c, bint wants_z, View* view) noexcept
             second = q
     if m.mode != VOTE:
         view.is_settled = holds(m, c, first)
+        if m.is_joint and not view.is_settled:
+            view.is_settled = holds_jointly(m, c, first)
     view.first = first
     view.second = second if second >= 0 else first
     if not wants_z:
@@ -928,6 +1251,7 @@ cdef class Machine:
         const int64_t[::1] user_start not None,   # IN  (n_tests + 1,)
         *,
         int mode,
+        bint is_joint,
         int rule,
         bint ties_are_exact,
         bint is_single,
@@ -954,6 +1278,7 @@ cdef class Machine:
         m.width = value.shape[1]
         m.n_kinds = m.n_outputs if m.width == 1 and m.n_outputs > 1 else 1
         m.mode = mode
+        m.is_joint = is_joint
         m.rule = rule
         m.ties_are_exact = ties_are_exact
         m.slack = <int64_t> ceil(slack * unit)
@@ -979,6 +1304,7 @@ cdef class Machine:
         kept = [packed, words, n_levels, tree_start, output, weight, value, users,
                 user_start]
         kept.extend(self._measure_nodes())
+        kept.extend(self._lay_out_runs())
         self.kept = kept
         self._begin()
         if m.mode == VOTE:
@@ -1002,6 +1328,27 @@ cdef class Machine:
         self.steps = <void*> steps
         self.depth = count_depth(m)
         self.kept.append(memory)
+
+    def _lay_out_runs(self):
+        """Make room for bounds by outcome: of each test, and of each tree."""
+        cdef:
+            Model* m = &self.model
+            intp_t tree, node, room
+            int64_t[::1] code_start = np.zeros(m.n_tests + 1, dtype=np.int64)
+            int64_t[::1] run_start = np.zeros(m.n_trees + 1, dtype=np.int64)
+        for node in range(m.n_tests):
+            # The last two are "missing" and "unknown".
+            code_start[node + 1] = code_start[node] + m.n_levels[node] + 2
+        for tree in range(m.n_trees):
+            # A cut more than there are splits, and "missing"; of sets, every code.
+            room = m.tree_start[tree + 1] - m.tree_start[tree] + 2
+            for node in range(m.tree_start[tree], m.tree_start[tree + 1]):
+                if m.nodes[node].test >= 0 and m.nodes[node].flags & IS_SET:
+                    room = max(room, <intp_t> m.n_levels[m.nodes[node].test] + 2)
+            run_start[tree + 1] = run_start[tree] + room
+        m.code_start = &code_start[0]
+        m.run_start = &run_start[0]
+        return [code_start, run_start]
 
     def _measure_nodes(self):
         """Work out what each whole subtree amounts to."""
@@ -1097,8 +1444,13 @@ cdef class Machine:
                 i for i in range(m.n_tests) if is_wanted(m, c, i)
             ]
             scale = 1.0 if m.mode == VOTE else m.unit
-            low = [c.low[i] / scale for i in range(m.n_outputs)]
-            high = [c.high[i] / scale for i in range(m.n_outputs)]
+            if m.is_joint:
+                refresh_runs(m, c)
+                low = [least_sum(m, c, i, -1) / scale for i in range(m.n_outputs)]
+                high = [largest_sum(m, c, i) / scale for i in range(m.n_outputs)]
+            else:
+                low = [c.low[i] / scale for i in range(m.n_outputs)]
+                high = [c.high[i] / scale for i in range(m.n_outputs)]
             return (
                 test, np.asarray(raw), np.array(low), np.array(high), ahead,
                 bool(view.is_settled), c.n_waiting,

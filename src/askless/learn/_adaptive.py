@@ -104,9 +104,11 @@ class AdaptiveEnsemble(BaseEstimator):
         For numbers: a prediction is settled when it is within this of the full model's
         (before the exponential, of a model of logarithms). With 0 every tree is run to
         its end.
-    bounds : {"auto", "path", "deep", "vote"}, default="auto"
-        How bounds are kept. All are valid; deep ones are tighter and slower, and chosen
-        for ensembles of up to 50,000 values.
+    bounds : {"auto", "path", "deep", "joint", "vote"}, default="auto"
+        How bounds are kept. All are valid; the deeper, the tighter and the slower.
+        Ensembles of up to 50,000 values are bounded deeply: boosters that decide
+        between classes jointly, so that trees which wait for the same feature agree on
+        its value.
     feature_names : list of str, default=None
         Names of the features, for a model that knows none.
     n_jobs : int, default=None
@@ -159,7 +161,7 @@ class AdaptiveEnsemble(BaseEstimator):
         budget: float | None = None,
         stop: Literal["settled", "complete"] = "settled",
         tolerance: float = 0.0,
-        bounds: Literal["auto", "path", "deep", "vote"] = "auto",
+        bounds: Literal["auto", "path", "deep", "joint", "vote"] = "auto",
         feature_names: list[str] | None = None,
         n_jobs: int | None = None,
     ) -> None:

@@ -40,7 +40,7 @@ CHUNK = 32_768
 # States remembered for the sessions that are going on.
 MEMORY = 64
 
-MODES = {"path": 0, "deep": 1, "vote": 2}
+MODES = {"path": 0, "deep": 1, "joint": 1, "vote": 2}
 
 
 class Standing(NamedTuple):
@@ -86,8 +86,10 @@ class Ensemble(Policy):
         Go on until every tree has ended, so that probabilities are the source's too.
     tolerance : float, default=0.0
         Of a number: stop when it is known so closely.
-    bounds : {"auto", "path", "deep", "vote"}, default="auto"
-        How bounds are kept. All are valid; deep ones are tighter and slower.
+    bounds : {"auto", "path", "deep", "joint", "vote"}, default="auto"
+        How bounds are kept. All are valid; deep ones are tighter and slower than those
+        on paths, and joint ones, where trees that wait for the same test agree on what
+        it will show, tighter still. Joint ones are for classes.
 
     Notes
     -----
@@ -118,7 +120,7 @@ class Ensemble(Policy):
         threshold: float | None = None,
         is_complete: bool = False,
         tolerance: float = 0.0,
-        bounds: Literal["auto", "path", "deep", "vote"] = "auto",
+        bounds: Literal["auto", "path", "deep", "joint", "vote"] = "auto",
         mistakes: NDArray[np.float64] | None = None,
     ) -> None:
         self.answers_number = answer.is_number
@@ -144,7 +146,7 @@ class Ensemble(Policy):
     def _choose_bounds(self, bounds: str) -> str:
         if bounds not in ("auto", *MODES):
             raise InvalidOptionError(
-                f"bounds must be 'auto', 'path', 'deep' or 'vote'. Got {bounds!r}. "
+                f"bounds must be 'auto', 'path', 'deep', 'joint' or 'vote'. Got {bounds!r}. "
                 "Leave it out."
             )
         if bounds == "vote" and not self._is_vote:
@@ -152,10 +154,16 @@ class Ensemble(Policy):
                 "bounds='vote' must have leaves that name one of at most "
                 f"{MOST_VOTED} classes. Got other leaves. Leave it out."
             )
+        if bounds == "joint" and self.answers_number:
+            raise InvalidOptionError(
+                "bounds='joint' must have classes to decide between. Got a model that "
+                "answers numbers. Leave it out."
+            )
         if bounds != "auto":
             return bounds
         if self.trees.value.size <= DEEP_NODES:
-            return "deep"
+            is_booster = self.trees.value.shape[1] == 1 and not self.answers_number
+            return "joint" if is_booster else "deep"
         return "vote" if self._is_vote else "path"
 
     @cached_property
@@ -224,6 +232,7 @@ class Ensemble(Policy):
             users,
             user_start,
             mode=MODES[self.bounds],
+            is_joint=self.bounds == "joint",
             rule=2 if answer.is_number else 0 if answer.link == "logit" else 1,
             ties_are_exact=is_vote,
             **options,

@@ -90,7 +90,7 @@ class EnsembleRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
     link: Literal["share", "count", "logit", "softmax", "one-vs-rest", "number", "exp"]
     offset: Annotated[list[float], Meta(min_length=1)]
-    bounds: Literal["path", "deep", "vote"]
+    bounds: Literal["path", "deep", "joint", "vote"]
     trees: Annotated[list[TreeRecord], Meta(min_length=1)]
     sets: list[list[Index]] = []
     divisor: float = 1.0

@@ -30,6 +30,8 @@ class PlainStanding:
     ----------
     low, high, mean : list of float
         Bounds of each sum, and what is expected of it.
+    is_settled : bool
+        Of joint bounds: whether no completion can change who leads.
     variance : float
         Variance of the lead: of the sum, or of the sums of the first two classes.
     wanted : dict of int to float
@@ -44,6 +46,7 @@ class PlainStanding:
     variance: float
     wanted: dict[int, float]
     n_waiting: int
+    is_settled: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ def _measure_tree(
     """Return what a tree amounts to, what it wants, and whether it waits."""
     top = _resolve(policy, root, known)
     is_waiting = bool(policy.trees.test[top] >= 0)
-    if policy.bounds == "deep":
+    if policy.bounds in ("deep", "joint"):
         part = _measure(policy, top, known)
         wanted: dict[int, float] = {}
         for test, deviation in part.splits:
@@ -159,7 +162,59 @@ def plain_standing(policy: Ensemble, state: Any) -> PlainStanding:
         for test, amount in wanted.items():
             total[test] = total.get(test, 0.0) + share * amount
     spread = variance[0] if is_vector else sum(variance[q] for q in leaders)
-    return PlainStanding(low, high, mean, spread, total, n_waiting)
+    if policy.bounds != "joint":
+        return PlainStanding(low, high, mean, spread, total, n_waiting)
+    lows, highs = _outcome_bounds(policy, known)
+    return PlainStanding(
+        [sum(map(min, by_test)) for by_test in lows],
+        [sum(map(max, by_test)) for by_test in highs],
+        mean,
+        spread,
+        total,
+        n_waiting,
+        _is_settled(lows, highs, mean, order[0]),
+    )
+
+
+Sums = list[list[list[float]]]  # by output, by group of trees, by outcome
+
+
+def _outcome_bounds(policy: Ensemble, known: Mapping[int, int]) -> tuple[Sums, Sums]:
+    """Bound trees with the same test at the top together, for each of its outcomes.
+
+    The first group is what has ended, which has one outcome.
+    """
+    trees, offset = policy.trees, policy.answer_rule.offset
+    n_codes = [1] + [test.n_levels + 2 for test in policy.tests]
+    lows: Sums = [[[0.0] * n for n in n_codes] for _ in offset]
+    highs: Sums = [[[0.0] * n for n in n_codes] for _ in offset]
+    for q, start in enumerate(offset):
+        lows[q][0][0] = highs[q][0][0] = start
+    for tree, root in enumerate(trees.tree_start[:-1].tolist()):
+        test = int(trees.test[_resolve(policy, root, known)])
+        for code in range(n_codes[test + 1]):
+            if_shown = known if test < 0 else {**known, test: code}
+            part = _measure(policy, root, if_shown)
+            for q, (a, b) in enumerate(zip(part.low, part.high, strict=True)):
+                lows[int(trees.output[tree]) + q][test + 1][code] += a
+                highs[int(trees.output[tree]) + q][test + 1][code] += b
+    return lows, highs
+
+
+def _is_settled(lows: Sums, highs: Sums, mean: list[float], first: int) -> bool:
+    if len(mean) == 1:
+        if mean[0] > 0:
+            return sum(map(min, lows[0])) > 0
+        return sum(map(max, highs[0])) < 0
+    return all(
+        sum(
+            min(a - b for a, b in zip(ours, theirs, strict=True))
+            for ours, theirs in zip(lows[first], highs[q], strict=True)
+        )
+        > 0
+        for q in range(len(mean))
+        if q != first
+    )
 
 
 def plain_ensemble_answer(policy: Ensemble, codes: Any) -> int | float:
