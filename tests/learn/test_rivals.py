@@ -1,4 +1,4 @@
-"""The rivals on the same footing: a plain forest and ASTC, charged like any policy."""
+"""The rivals on the same footing: plain forest, ASTC and CEGB, charged like policies."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,12 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from askless import Costs
-from askless.learn import ASTCClassifier, PlainForestClassifier
+from askless.learn import (
+    ASTCClassifier,
+    BudgetBoostClassifier,
+    CEGBClassifier,
+    PlainForestClassifier,
+)
 from askless.learn._astc import fit_greedily
 from askless.testing import check_policy
 
@@ -91,3 +96,34 @@ def test_the_plain_forest_is_scikit_learns(rng):
         used = {f for f in feature[paths[row].indices] if f >= 0}
         assert ours.cost(new)[row] == price[sorted(used)].sum()
     check_policy(ours.policy_, new[:10].astype(float))
+
+
+def test_cegb_pays_for_every_feature_on_its_paths(rng):
+    pytest.importorskip("lightgbm")
+    X = rng.normal(size=(600, 6))
+    X[rng.random(X.shape) < 0.05] = np.nan
+    y = (np.nan_to_num(X[:, 0] + X[:, 1]) > 0).astype(int)
+    prices = np.array([1.0, 2, 3, 1, 2, 3])
+    options = {"n_rounds": 20, "random_state": 0}
+    model = CEGBClassifier(prices, tradeoff=0.02, **options).fit(X, y)
+    new = rng.normal(size=(200, 6))
+    new[rng.random(new.shape) < 0.05] = np.nan
+    boost = BudgetBoostClassifier(prices, tradeoffs=(0.02,), **options).fit(X, y)
+    assert (model.predict(new) == boost.models_[0].predict(new)).all()
+    assert (boost.models_[0].cost(new) <= model.cost(new)).all()
+    # Walked by hand: the features on the path of each tree, each once.
+    trees = model.policy_.trees
+    codes = np.column_stack(
+        [t.encode(new[:, i]) for i, t in enumerate(model.policy_.tests)]
+    )
+    for row in range(40):
+        used = set()
+        for node in trees.tree_start[:-1].tolist():
+            while (test := int(trees.test[node])) >= 0:
+                used.add(test)
+                missing = codes[row, test] >= model.policy_.tests[test].n_levels
+                goes_left = codes[row, test] <= trees.cut[node]
+                if missing:
+                    goes_left = bool(trees.flags[node] & 1)
+                node = node + 1 if goes_left else int(trees.right[node])
+        assert model.cost(new)[row] == prices[sorted(used)].sum()

@@ -292,6 +292,11 @@ def test_options_that_do_not_fit_are_refused(options, match, rng):
         random_ensemble(rng, "logit", **options)
 
 
+def test_joint_bounds_are_for_classes(rng):
+    with pytest.raises(InvalidOptionError, match="classes to decide between"):
+        random_ensemble(rng, "number", bounds="joint")
+
+
 def test_an_answer_must_be_whole():
     with pytest.raises(InvalidPolicyError, match="must have one sum"):
         Answer("logit", (0.0, 0.0))

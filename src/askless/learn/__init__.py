@@ -9,6 +9,7 @@ from askless.learn._anytime import Stage
 from askless.learn._astc import ASTCClassifier
 from askless.learn._budget_boost import BudgetBoostClassifier
 from askless.learn._budget_forest import BudgetForestClassifier, ForestPoint
+from askless.learn._cegb import CEGBClassifier
 from askless.learn._cost_tree import CostTreeClassifier
 from askless.learn._greedy_family import (
     C45Classifier,
@@ -37,6 +38,7 @@ __all__ = [
     "BudgetBoostClassifier",
     "BudgetForestClassifier",
     "C45Classifier",
+    "CEGBClassifier",
     "CSID3Classifier",
     "CostTreeClassifier",
     "DTMCClassifier",
