@@ -1,11 +1,11 @@
 """Cost at the rivals' own error: boosters that buy feature by feature.
 
 The first rival is LightGBM's cost-efficient boosting (CEGB) as it comes: every row pays
-once for each feature on its paths. Ours are the same boosters, run adaptively. For every
-point of a rival's curve, ours is the cheapest booster and moment to stop that on the
-validation rows errs less by half a standard error of the difference; both are then read
-on the test rows. Nothing is chosen on test rows. Ratios are geometric means over the
-points of a curve, then over seeds and sets; "accurate" are the points where CEGB is
+once for each feature on its paths. Ours are the same boosters, run adaptively. For
+every point of a rival's curve, ours is the cheapest booster and moment to stop that on
+the validation rows errs less by half a standard error of the difference; both are then
+read on the test rows. Nothing is chosen on test rows. Ratios are geometric means over
+the points of a curve, then over seeds and sets; "accurate" are the points where CEGB is
 within 1.5 points of its best; a rival's point that none of our boosters reaches on the
 validation rows counts as a ratio of 1 and is told as missed. Points that err no less on
 the validation rows than buying nothing are on nobody's curve.
@@ -84,6 +84,8 @@ def compare(found: list[Any], curve: list[Any]) -> list[dict[str, Any]]:
     best = min((point["valid"]["error"] for point in curve), default=0.0)
     points = []
     for rival in curve:
+        if not rival["test"]["cost"]:
+            continue  # buys nothing, like the prior
         chosen = choose(found, rival)
         if chosen is None and "stops" in rival["valid"]:
             # One of our own boosters: run losslessly, it errs exactly as much.

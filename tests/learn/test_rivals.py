@@ -1,4 +1,4 @@
-"""The rivals on the same footing: plain forest, ASTC and CEGB, charged like policies."""
+"""The rivals on the same footing: plain forest, ASTC and CEGB, charged alike."""
 
 import numpy as np
 import pytest

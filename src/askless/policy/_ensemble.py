@@ -146,8 +146,8 @@ class Ensemble(Policy):
     def _choose_bounds(self, bounds: str) -> str:
         if bounds not in ("auto", *MODES):
             raise InvalidOptionError(
-                f"bounds must be 'auto', 'path', 'deep', 'joint' or 'vote'. Got {bounds!r}. "
-                "Leave it out."
+                "bounds must be 'auto', 'path', 'deep', 'joint' or 'vote'. Got "
+                f"{bounds!r}. Leave it out."
             )
         if bounds == "vote" and not self._is_vote:
             raise InvalidOptionError(
