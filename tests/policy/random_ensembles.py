@@ -9,11 +9,11 @@ from askless.problem import Costs, Test
 LINKS = ("logit", "share", "softmax", "votes", "number")
 
 
-def random_tests(rng, n_tests):
+def random_tests(rng, n_tests, share_of_numbers=0.6):
     """Return numbers and categories by turns."""
     tests = []
     for i in range(n_tests):
-        if rng.random() < 0.6:
+        if rng.random() < share_of_numbers:
             cuts = np.unique(rng.integers(-4, 5, rng.integers(1, 6)).astype(float))
             tests.append(Test(f"t{i}", "number", cuts=tuple(cuts.tolist())))
         else:
@@ -22,9 +22,11 @@ def random_tests(rng, n_tests):
     return tuple(tests)
 
 
-def random_costs(rng, tests):
+def random_costs(rng, tests, is_plain=False):
     """Return costs; sometimes with a free test, a group, or a delayed test."""
     prices = {test.name: float(rng.integers(0, 6)) for test in tests}
+    if is_plain:
+        return Costs(prices)
     groups, discounted, delayed = {}, {}, []
     if len(tests) > 2 and rng.random() < 0.5:
         members = [t.name for t in tests[:2]]
@@ -36,8 +38,9 @@ def random_costs(rng, tests):
 
 
 class _Builder:
-    def __init__(self, rng, tests, leaf):
+    def __init__(self, rng, tests, leaf, is_plain=False):
         self.rng, self.tests, self.leaf = rng, tests, leaf
+        self.share_of_sets = 0.0 if is_plain else 0.2
         self.test, self.cut, self.right, self.flags = [], [], [], []
         self.words, self.weight, self.value = [], [], []
 
@@ -55,7 +58,7 @@ class _Builder:
             return
         test = self.tests[which]
         self.flags[node] = MISSING_LEFT if self.rng.random() < 0.5 else 0
-        if test.kind == "category" or self.rng.random() < 0.2:
+        if test.kind == "category" or self.rng.random() < self.share_of_sets:
             self.flags[node] |= IS_SET
             self.cut[node] = len(self.words)
             self.words.append(int(self.rng.integers(0, 2**63)))
@@ -66,10 +69,13 @@ class _Builder:
         self.grow(depth - 1)
 
 
-def random_ensemble(rng, link=None, bounds="auto", **options):
-    """Return a small ensemble; leaves are often equal, so that sums tie."""
+def random_ensemble(rng, link=None, bounds="auto", is_plain=False, **options):
+    """Return a small ensemble; leaves are often equal, so that sums tie.
+
+    A plain one has numbers only, cuts only, and neither groups nor delays.
+    """
     link = link or LINKS[rng.integers(len(LINKS))]
-    tests = random_tests(rng, int(rng.integers(1, 6)))
+    tests = random_tests(rng, int(rng.integers(1, 6)), 1.0 if is_plain else 0.6)
     n_classes = int(rng.integers(2, 5))
     n_outputs = 1 if link in ("logit", "number") else n_classes
     width = n_outputs if link in ("share", "votes") else 1
@@ -87,7 +93,7 @@ def random_ensemble(rng, link=None, bounds="auto", **options):
             else rng.normal(size=width)
         )
 
-    builder = _Builder(rng, tests, leaf)
+    builder = _Builder(rng, tests, leaf, is_plain)
     starts, n_trees = [0], int(rng.integers(1, 9))
     for _ in range(n_trees):
         builder.grow(int(rng.integers(0, 5)))
@@ -116,7 +122,7 @@ def random_ensemble(rng, link=None, bounds="auto", **options):
     classes = (
         () if link == "number" else tuple(range(2 if n_outputs == 1 else n_classes))
     )
-    costs = random_costs(rng, tests)
+    costs = random_costs(rng, tests, is_plain)
     return Ensemble(
         tests, classes, costs.price_list(tests), trees=trees, answer=answer,
         bounds=bounds, **options,

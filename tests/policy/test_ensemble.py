@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier
 
 import askless
 from askless.exceptions import (
@@ -192,6 +193,46 @@ def test_votes_are_bounded_as_paths_are(seed):
         np.testing.assert_allclose(got.high, plain.high, atol=1e-9)
         np.testing.assert_allclose(got.raw, plain.mean, atol=1e-3)
         state = vote.advance(state, int(codes[0, test]))
+
+
+@given(seed=SEEDS)
+def test_packed_votes_buy_what_rows_one_by_one_buy(seed):
+    rng = np.random.default_rng(seed)
+    policy = random_ensemble(rng, "votes", bounds="vote", is_plain=True)
+    X, codes = random_rows(rng, policy, 21)
+    engine, machine = policy.prices.engine, policy.machine
+    values, _, _ = policy._rows(X)
+    raw_codes = np.ascontiguousarray(codes, dtype=np.int32)
+    one_by_one = machine.run_rows(engine, values, None, np.inf, False, True, 1)
+    for rows in ((values, None), (None, raw_codes)):
+        for n_jobs, is_packed in ((1, True), (2, True), (1, False)):
+            raw, cost, n_bought = machine.run_rows(
+                engine, *rows, np.inf, False, False, n_jobs, is_packed
+            )
+            assert cost.tolist() == one_by_one[1].tolist()
+            assert n_bought.tolist() == one_by_one[2].tolist()
+            full = [plain_ensemble_answer(policy, row) for row in codes]
+            assert policy.answer_rule.decide(raw).tolist() == full
+
+
+def test_packed_votes_run_many_rows_of_many_tests(rng):
+    X = rng.normal(size=(3000, 80)).astype(np.float32)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = rng.integers(0, 8, 3000) * (np.nan_to_num(X[:, 70]) > 0)
+    forest = RandomForestClassifier(12, random_state=0).fit(X, y)
+    policy = askless.AdaptiveEnsemble(
+        forest, costs=rng.integers(0, 5, 80).tolist(), bounds="vote"
+    ).policy_
+    values, _, _ = policy._rows(X)
+    packed, plain = (
+        policy.machine.run_rows(
+            policy.prices.engine, values, None, np.inf, False, False, 1, is_packed
+        )
+        for is_packed in (True, False)
+    )
+    for a, b in zip(packed, plain, strict=True):
+        assert (a == b).all()
+    assert (policy.predict(X) == forest.predict(X)).all()
 
 
 @pytest.mark.parametrize("link", LINKS)

@@ -60,6 +60,7 @@ class Machine:
         is_complete: bool,
         has_means: bool,
         n_jobs: int,
+        is_packed: bool = True,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]: ...
     def trace_rows(
         self,

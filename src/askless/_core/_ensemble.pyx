@@ -23,6 +23,8 @@ import numpy as np
 
 from askless._core._codes cimport count_cuts_below
 from askless._core._prices cimport Prices
+from askless._core._vote_rows import VoteRows
+
 from askless._core._types cimport (
     float32_t, float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint64_t,
 )
@@ -954,40 +956,52 @@ cdef intp_t choose(
     const Model* m, const Case* c, Prices prices, const float64_t* inverse,
     const View* view,
 ) noexcept nogil:
-    """Return the test that most waits for, for its price; -1 if nothing does."""
+    """Return the test that most waits for, for its price; -1 if nothing does.
+
+    Of tests that are as good as the best, rounding apart, the first.
+    """
     cdef:
-        intp_t best = -1
-        intp_t test, kind
-        float64_t best_score = 0.0
-        float64_t score, price
-        bint is_plain = not prices.has_groups and not prices.has_delays
+        intp_t test
+        float64_t best = 0.0
+        float64_t score
     for test in range(m.n_tests):
-        if c.state[test] != CLOSED:
-            continue
-        if m.n_kinds == 1:
-            score = <float64_t> c.need[test]
-        else:
-            score = 0.0
-            for kind in range(m.n_kinds):
-                if kind == view.first or kind == view.second:
-                    score = score + <float64_t> c.need[kind * m.n_tests + test]
-                else:
-                    score = score + OTHER_CLASSES * <float64_t> (
-                        c.need[kind * m.n_tests + test]
-                    )
-        if score <= 0.0:
-            continue
-        if is_plain:
-            score = score * inverse[test]
-        else:
-            price = prices.price(test, -1, c.paid, c.is_open)
-            score = score * (1.0 / price if price > 0 else INFINITY)
-        if score == INFINITY:
+        score = score_of(m, c, prices, inverse, view, test)
+        best = score if score > best else best
+    if best <= 0.0:
+        return -1
+    for test in range(m.n_tests):
+        if score_of(m, c, prices, inverse, view, test) * TIE >= best:
             return test
-        if score > best_score * TIE:
-            best = test
-            best_score = score
-    return best
+    return -1
+
+
+cdef inline float64_t score_of(
+    const Model* m, const Case* c, Prices prices, const float64_t* inverse,
+    const View* view, intp_t test,
+) noexcept nogil:
+    """Return how much waits for a test, for its price; 0 if it cannot be bought."""
+    cdef:
+        intp_t kind
+        float64_t score = 0.0
+        float64_t price
+    if c.state[test] != CLOSED:
+        return 0.0
+    if m.n_kinds == 1:
+        score = <float64_t> c.need[test]
+    else:
+        for kind in range(m.n_kinds):
+            if kind == view.first or kind == view.second:
+                score = score + <float64_t> c.need[kind * m.n_tests + test]
+            else:
+                score = score + OTHER_CLASSES * <float64_t> (
+                    c.need[kind * m.n_tests + test]
+                )
+    if score <= 0.0:
+        return 0.0
+    if not prices.has_groups and not prices.has_delays:
+        return score * inverse[test]
+    price = prices.price(test, -1, c.paid, c.is_open)
+    return score * (1.0 / price if price > 0 else INFINITY)
 
 
 cdef float64_t pay(
@@ -1224,6 +1238,7 @@ cdef class Machine:
     cdef const float64_t[::1] cuts
     cdef const int64_t[::1] cut_start
     cdef void* steps              # of votes: what a walk needs, in one place
+    cdef object vote_rows         # of votes that are plain enough, else None
     cdef intp_t depth
 
     def __cinit__(self):
@@ -1309,6 +1324,7 @@ cdef class Machine:
         self._begin()
         if m.mode == VOTE:
             self._pack_steps()
+            self.vote_rows = self._pack_votes()
 
     def _pack_steps(self):
         cdef:
@@ -1328,6 +1344,41 @@ cdef class Machine:
         self.steps = <void*> steps
         self.depth = count_depth(m)
         self.kept.append(memory)
+
+    def _pack_votes(self):
+        """Return the trees for many rows at once, or None if they do not fit."""
+        cdef:
+            const Model* m = &self.model
+            intp_t node, test
+            int64_t most = 0
+            int32_t[:, ::1] nodes = np.zeros((4, m.n_nodes), dtype=np.int32)
+            uint8_t[::1] is_left = np.zeros(m.n_nodes, dtype=np.uint8)
+            uint64_t[::1] classes = np.zeros(m.n_nodes, dtype=np.uint64)
+            int64_t[::1] score = np.zeros(m.n_nodes, dtype=np.int64)
+            int64_t[::1] starts = np.zeros(m.n_trees + 1, dtype=np.int64)
+        for test in range(m.n_tests):
+            most = max(most, <int64_t> m.n_levels[test])
+        if not VoteRows.takes(m.n_tests, m.n_trees, m.n_outputs, most):
+            return None
+        for node in range(m.n_nodes):
+            test = m.nodes[node].test
+            if test >= 0 and (
+                m.nodes[node].flags & IS_SET
+                or not VoteRows.takes_node(m.score[node], m.nodes[node].right - node)
+            ):
+                return None
+            nodes[0, node] = <int32_t> test
+            nodes[1, node] = m.nodes[node].cut
+            nodes[2, node] = m.nodes[node].right
+            is_left[node] = m.nodes[node].flags & MISSING_LEFT
+            classes[node] = m.classes[node]
+            score[node] = m.score[node]
+        for node in range(m.n_trees + 1):
+            starts[node] = m.tree_start[node]
+        return VoteRows(
+            nodes[0], nodes[1], nodes[2], is_left, classes, score, starts,
+            n_tests=m.n_tests, n_classes=m.n_outputs, depth=self.depth,
+        )
 
     def _lay_out_runs(self):
         """Make room for bounds by outcome: of each test, and of each tree."""
@@ -1467,8 +1518,9 @@ cdef class Machine:
         bint is_complete,
         bint has_means,
         int n_jobs,
+        bint is_packed=True,
     ):
-        """Run many rows.
+        """Run many rows; ``is_packed=False`` is slower, and the same.
 
         Returns
         -------
@@ -1496,9 +1548,18 @@ cdef class Machine:
             else:
                 code = &codes[0, 0]
         if m.mode == VOTE and not has_means and not threshold < INFINITY:
-            self._run_blocks(
-                prices, inverse, values, codes, n_rows, n_jobs, raw, cost, n_bought
-            )
+            if (
+                is_packed and self.vote_rows is not None
+                and not prices.has_groups and not prices.has_delays
+            ):
+                self.vote_rows.run(
+                    prices, inverse, values, codes, self.cuts, self.cut_start, n_jobs,
+                    raw, cost, n_bought,
+                )
+            else:
+                self._run_blocks(
+                    prices, inverse, values, codes, n_rows, n_jobs, raw, cost, n_bought
+                )
             return np.asarray(raw), np.asarray(cost), np.asarray(n_bought)
         with nogil, parallel(num_threads=n_jobs):
             c = make_case(m, prices.n_groups)

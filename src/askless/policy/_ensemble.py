@@ -211,8 +211,8 @@ class Ensemble(Policy):
         options = machine_options(trees, answer, self.tolerance)
         is_vote = self.bounds == "vote"
         if is_vote:
-            # A score of a tree then fits in 32 bits, beside its classes.
-            options.update(unit=65535.0, slack=0.0, score_unit=2.0**20)
+            # A score, of at most 1, then fits in fourteen bits.
+            options.update(unit=65535.0, slack=0.0, score_unit=2.0**14 - 2)
         starts = np.cumsum([0] + [len(test.cuts) for test in self.tests])
         users, user_start = trees.users(len(self.tests))
         return Machine(
