@@ -21,7 +21,7 @@ from askless._core._types cimport (
 cdef extern from "noisy_counting.h" nogil:
     void count_few_codes(
         const uint8_t* column, const int32_t* cases, intp_t n,
-        const float64_t* weight, int64_t* counts, float64_t* masses,
+        const float64_t* weight, int n_codes, int64_t* counts, float64_t* masses,
     )
 
 # Noise is counted in parts of a bit: 2^40 of them.
@@ -212,7 +212,7 @@ cdef class NoisyTable:
         if wide == NULL and unknown < FEW and extra == NULL and rule != EC2:
             count_few_codes(
                 narrow, NULL if n == self.n_cases and self.is_in_order else cases,
-                n, weight, counts, masses,
+                n, weight, <int> unknown + 1, counts, masses,
             )
             for code in range(unknown + 1):
                 if counts[code]:

@@ -2,6 +2,7 @@
  *
  * Four tables of sums are filled by turns, so that two cases of the same code do not wait
  * for each other's addition. Measured on 100,000 cases: see benchmarks/bench_noisy.py.
+ * Of few cases one table is filled: clearing four would take longer than counting.
  */
 #ifndef ASKLESS_NOISY_COUNTING_H
 #define ASKLESS_NOISY_COUNTING_H
@@ -10,18 +11,32 @@
 #include <stdint.h>
 #include <string.h>
 
+#define ASKLESS_FEW_CASES 24
+
 typedef struct {
     double mass;
     int64_t count;
 } askless_sum;
 
 static inline void count_few_codes(const uint8_t *column, const int32_t *cases,
-                                   ptrdiff_t n, const double *weight,
+                                   ptrdiff_t n, const double *weight, int n_codes,
                                    int64_t *counts, double *masses)
 {
     askless_sum sums[4][8];
     ptrdiff_t i = 0;
     int code;
+    if (n < ASKLESS_FEW_CASES) {
+        for (code = 0; code < n_codes; code++) {
+            counts[code] = 0;
+            masses[code] = 0.0;
+        }
+        for (; i < n; i++) {
+            code = column[cases == NULL ? i : cases[i]] & 7;
+            counts[code] += 1;
+            masses[code] += weight[i];
+        }
+        return;
+    }
     memset(sums, 0, sizeof sums);
     if (cases == NULL) {
         for (; i + 4 <= n; i += 4) {
@@ -50,7 +65,7 @@ static inline void count_few_codes(const uint8_t *column, const int32_t *cases,
             sums[0][column[cases[i]] & 7].count += 1;
         }
     }
-    for (code = 0; code < 8; code++) {
+    for (code = 0; code < n_codes; code++) {
         counts[code] = sums[0][code].count + sums[1][code].count
                        + sums[2][code].count + sums[3][code].count;
         masses[code] = (sums[0][code].mass + sums[1][code].mass)
