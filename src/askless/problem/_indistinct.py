@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from askless.problem._tests import CodeArray, Test
 
-__all__ = ["explain_pair", "find_indistinct", "merge_identical"]
+__all__ = [
+    "explain_pair",
+    "find_indistinct",
+    "group_identical",
+    "is_searched",
+    "merge_identical",
+]
 
 # Comparing every case that has unknown outcomes with every other one is quadratic;
 # beyond this many cells only identical cases are found.
@@ -40,9 +46,8 @@ def find_indistinct(
     `never` marks known outcomes that an unknown one is sure not to be.
     """
     pairs = _identical_pairs(codes, class_ids)
-    partial = np.flatnonzero(is_unknown.any(axis=0))
-    if partial.size * codes.size <= MOST_CELLS:
-        for case in partial.tolist():
+    if is_searched(codes, is_unknown):
+        for case in np.flatnonzero(is_unknown.any(axis=0)).tolist():
             agrees = (codes == codes[:, [case]]) | is_unknown | is_unknown[:, [case]]
             if never is not None:
                 agrees &= ~(never & is_unknown[:, [case]])
@@ -50,6 +55,12 @@ def find_indistinct(
             near = np.flatnonzero(agrees.all(axis=0) & (class_ids != class_ids[case]))
             pairs |= {(min(case, other), max(case, other)) for other in near.tolist()}
     return sorted(pairs)
+
+
+def is_searched(codes: CodeArray, is_unknown: NDArray[np.bool_]) -> bool:
+    """Return whether unknown outcomes are few enough for all pairs to be found."""
+    n_partial = int(np.count_nonzero(is_unknown.any(axis=0)))
+    return n_partial * codes.size <= MOST_CELLS
 
 
 def explain_pair(

@@ -10,6 +10,7 @@ import math
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from askless._core._criteria import Criterion, MassRemoved, Pairs
 from askless._core._grow import grow_greedy
@@ -22,6 +23,8 @@ __all__ = ["grow_by_criterion", "grow_ec2_tree", "grow_gbs_tree", "grow_greedy_t
 
 # A tree over unknown outcomes can grow without end in practice; this ends it.
 MAX_NODES = 2_000_000
+# The weight of a case that never comes, as a share of the least weight of others.
+NEXT_TO_NOTHING = 1e-6
 
 
 def grow_greedy_tree(
@@ -139,7 +142,7 @@ def grow_by_criterion(
             table.prices.engine,
             np.array([test.n_levels for test in table.tests], dtype=np.int32),
             table.is_ordered.astype(np.uint8),
-            weights=prior.copy() if by_prior else None,
+            weights=_weigh_all(prior) if by_prior else None,
             mass=prior,
             chances=chances,
             chance_start=starts if chances is not None else None,
@@ -162,3 +165,14 @@ def grow_by_criterion(
     return Tree.from_arrays(
         arrays, table.tests, task.labels, table.prices, task.mistakes
     )
+
+
+def _weigh_all(prior: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights to score by: those of the prior, and a little where it is zero.
+
+    A case that never comes is told from the others as well, after all that come; else a
+    rule by weight would leave it in any leaf.
+    """
+    positive = prior[prior > 0]
+    weights: NDArray[np.float64] = np.maximum(prior, NEXT_TO_NOTHING * positive.min())
+    return weights

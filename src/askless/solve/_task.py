@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from askless.problem import Outcome, Table
-from askless.problem._indistinct import find_indistinct
+from askless.problem._indistinct import find_indistinct, is_searched
 from askless.problem._tests import CodeArray
 
 __all__ = ["Task", "find_blocks", "take_cases"]
@@ -63,6 +63,9 @@ def find_blocks(task: Task) -> NDArray[np.int32]:
     array([0, 0, 1], dtype=int32)
     """
     table, labels = task.table, task.label_ids
+    if not is_searched(table.codes, table.is_unknown):
+        # Any two may hang together.
+        return np.zeros(table.n_cases, dtype=np.int32)
     pairs = table.indistinct
     if task.stop == "case":
         pairs = find_indistinct(
