@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from askless.problem import Outcome, Table
 from askless.problem._indistinct import find_indistinct, is_searched
@@ -73,6 +71,10 @@ def find_blocks(task: Task) -> NDArray[np.int32]:
         )
     if not pairs:
         return labels
+    # Few tables come here, and the command line need not wait for scipy otherwise.
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     n_labels = int(labels.max()) + 1
     ends = labels[np.array(pairs)]
     joined = coo_array(
