@@ -74,7 +74,8 @@ def print_fit(fit: Fit, *, quiet: bool) -> None:
     )
     facts = [("method", fit.method)]
     if isinstance(policy, Tree):
-        shape = f"{policy.n_nodes} nodes, {policy.depth} tests at most"
+        tests = "test" if policy.depth == 1 else "tests"
+        shape = f"{policy.n_nodes} nodes, {policy.depth} {tests} at most"
         facts.append(("tree", shape))
     facts += [
         ("tests cost", f"{format_number(result.expected_cost)} a row"),
