@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from askless.policy import Forest, Sequence
+from askless.policy import Forest, Rule, Sequence
 from askless.problem import Costs, Table
 from tests.policy.random_ensembles import random_ensemble
 from tests.strategies import grow_at_random, solved
@@ -82,6 +82,35 @@ def _sequence(stops_early):
     return Sequence.from_table(table, [2, 0, 1], stops_early=stops_early)
 
 
+def _rule(rule, **options):
+    """Return a rule over a table with unknown outcomes, groups and chances."""
+    table = Table(
+        {
+            "lamp": ["dark", None, "dim", "bright"],
+            "socket": ["dead", "live", None, "live"],
+            "fuse": ["whole", "whole", "blown", None],
+        },
+        ["fuse", "bulb", "dimmer", "bulb"],
+        prior=[0.1, 0.2, 0.3, 0.4],
+        costs=Costs(
+            {"lamp": 1, "socket": 5, "fuse": 2},
+            groups={"bench": ["socket", "fuse"]},
+            discounted={"fuse": 0.5},
+            mistakes=3,
+        ),
+        chances={"lamp": {"dark": 0.75, "bright": 0.25}},
+    )
+    plain = Rule.from_table(table)
+    if rule != "order":
+        return Rule.from_table(table, rule, **options)
+    return Rule(
+        plain.tests, plain.classes, plain.prices, rule=rule, order=[2, 0],
+        case_codes=plain.case_codes, case_class=plain.case_class,
+        case_weights=plain.case_weights, chances=plain.chances,
+        mistakes=plain.mistakes,
+    )  # fmt: skip
+
+
 def _forest(name, rule):
     """Return a forest over the tests of another example, grown at random."""
     like = EXAMPLES[name]()
@@ -113,6 +142,8 @@ EXAMPLES = {
     "forest of counts": lambda: _forest("groups", "counts"),
     "ensemble": lambda: _ensemble("softmax", threshold=2.5),
     "votes": lambda: _ensemble("votes", bounds="vote"),
+    "rule": lambda: _rule("odtn-h", form="released"),
+    "order": lambda: _rule("order"),
 }
 
 

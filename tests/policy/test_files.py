@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askless.exceptions import PolicyFileError
-from askless.policy import Ensemble, Sequence, load, policy_schema
+from askless.policy import Forest, Rule, Sequence, Tree, load, policy_schema
 from askless.policy._file import dump, parse
 from askless.problem import Costs, PriceList, Table, Test
 from askless.testing import check_policy
@@ -134,11 +134,30 @@ def test_numbers_keep_every_bit(number):
 
 
 def test_the_weights_of_nodes_keep_every_bit(policy):
-    if not isinstance(policy, (Ensemble, Sequence)):
+    if isinstance(policy, (Tree, Forest)):
         assert parse(dump(policy)).weight.tolist() == policy.weight.tolist()
         assert parse(dump(policy)).node_decision.tolist() == (
             policy.node_decision.tolist()
         )
+
+
+@pytest.mark.parametrize("name", ["rule", "order"])
+def test_a_rule_is_asked_the_same_after_loading(name):
+    rule = make_example(name)
+    again = parse(dump(rule))
+    assert isinstance(again, Rule)
+    assert (again.rule, again.form) == (rule.rule, rule.form)
+    assert [c.tolist() for c in again.chances] == [c.tolist() for c in rule.chances]
+    states = [(rule.initial_state(), again.initial_state())]
+    while states:
+        mine, other = states.pop()
+        assert mine == other
+        test = rule.next_test(mine)
+        assert again.next_test(other) == test
+        assert rule.class_weights(mine).tolist() == again.class_weights(other).tolist()
+        if test is not None:
+            codes = range(rule.tests[test].n_levels)
+            states += [(rule.advance(mine, c), again.advance(other, c)) for c in codes]
 
 
 def test_a_decision_set_by_hand_is_kept():

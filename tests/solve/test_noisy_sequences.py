@@ -119,7 +119,7 @@ def test_a_sparse_table_is_sampled():
     assert 8 < solution.expected_cost < 25
 
 
-def test_a_rule_too_large_for_a_tree_is_asked_online(monkeypatch):
+def test_a_rule_too_large_for_a_tree_is_asked_online(monkeypatch, tmp_path):
     table = make_sparse_table(16, 60, n_known=3, random_state=0)
     tree = solve_quietly(table, method="elimination")
     monkeypatch.setattr(_noisy_rules, "MAX_NODES", 100)
@@ -132,5 +132,9 @@ def test_a_rule_too_large_for_a_tree_is_asked_online(monkeypatch):
     sampled = solve_quietly(table, method="elimination")
     assert not sampled.is_exact
     assert abs(sampled.expected_cost - tree.expected_cost) <= 1.6 * sampled.margin
-    with pytest.raises(askless.exceptions.PolicyFileError, match="rule"):
-        solution.policy.save("nowhere.json")
+    solution.policy.save(tmp_path / "rule.json")
+    loaded = askless.load(tmp_path / "rule.json")
+    assert loaded.start().test == solution.policy.start().test
+    sparse = solve_quietly(table, method="sparse", online=True)
+    with pytest.raises(askless.exceptions.PolicyFileError, match="SparseRule"):
+        sparse.policy.save(tmp_path / "sparse.json")

@@ -18,7 +18,7 @@ from askless.export._labels import (
     number_text,
     percent_text,
 )
-from askless.policy import Ensemble, Forest, Policy, Sequence, Tree
+from askless.policy import Ensemble, Forest, Policy, Rule, Sequence, Tree
 
 __all__ = ["to_text"]
 
@@ -81,6 +81,8 @@ def to_text(
         return "\n".join(_ensemble_lines(policy))
     if isinstance(policy, Forest):
         return "\n".join(_forest_lines(policy, max_depth, max_trees, glyphs))
+    if isinstance(policy, Rule):
+        return "\n".join(_rule_lines(policy, glyphs))
     assert isinstance(policy, Sequence)
     return "\n".join(_sequence_lines(policy, max_depth))
 
@@ -183,3 +185,27 @@ def _sequence_lines(sequence: Sequence, max_depth: int | None) -> list[str]:
         lines.append(f"... {n_below} tests below")
     rule = "as soon as one decision is left" if sequence.stops_early else "at the end"
     return [*lines, f"Decide {rule}."]
+
+
+def _rule_lines(rule: Rule, glyphs: Glyphs) -> list[str]:
+    """Show the first test and what comes next; a rule has no tree to show."""
+    state = rule.initial_state()
+    first = rule.next_test(state)
+    n_cases = f"{len(rule.case_class):,} case{'s' * (len(rule.case_class) != 1)}"
+    how = f"by {rule.rule}" if rule.order is None else "in a fixed order, if it helps"
+    last = f"Ask what comes next {how}, among {n_cases}; decide when one class is left."
+    if first is None:
+        return ["Nothing to ask.", last]
+    test = rule.tests[first]
+    lines = [f"{escape_unprintable(test.name)}?  {rule.prices.full[first]:.6g}"]
+    for code in range(test.n_levels):
+        is_last = code == test.n_levels - 1
+        after = rule.advance(state, code)
+        then = rule.next_test(after)
+        says = "decide" if then is None else f"{rule.tests[then].name}?"
+        lines.append(
+            f"{glyphs.last if is_last else glyphs.branch}"
+            f"{escape_unprintable(test.label(code))}  [{len(after.cases):,} left]  "
+            f"{escape_unprintable(says)}"
+        )
+    return [*lines, last]

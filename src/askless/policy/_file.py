@@ -28,11 +28,13 @@ from askless.policy._ensemble_file import (
 from askless.policy._forest import Forest
 from askless.policy._records import (
     CaseRecord,
+    ChoiceRecord,
     NodeRecord,
     PolicyRecord,
     SummaryRecord,
     TestRecord,
 )
+from askless.policy._rule import Rule
 from askless.policy._sequence import Sequence
 from askless.policy._tree import Tree
 from askless.problem import Outcome, PriceList, Test
@@ -171,16 +173,36 @@ def _to_record(policy: Policy) -> PolicyRecord:
     elif isinstance(policy, Sequence):
         record.order = policy.order.tolist()
         record.stops_early = policy.stops_early
-        record.cases = [
-            CaseRecord(label, weight, codes)
-            for label, weight, codes in zip(
-                policy.case_class.tolist(),
-                policy.case_weights.tolist(),
-                policy.case_codes.T.tolist(),
-                strict=True,
-            )
-        ]
+        record.cases = _case_records(policy)
+    elif isinstance(policy, Rule):
+        _write_rule(policy, record)
     return record
+
+
+def _case_records(policy: Sequence | Rule) -> list[CaseRecord]:
+    return [
+        CaseRecord(label, weight, codes)
+        for label, weight, codes in zip(
+            policy.case_class.tolist(),
+            policy.case_weights.tolist(),
+            policy.case_codes.T.tolist(),
+            strict=True,
+        )
+    ]
+
+
+def _write_rule(policy: Rule, record: PolicyRecord) -> None:
+    if type(policy) is not Rule:
+        raise PolicyFileError(
+            "A policy file holds rules that look at the state alone. Got "
+            f"{type(policy).__name__}, which keeps more in mind. Make it again from "
+            "its table, or let it be written out as a tree."
+        )
+    chances = [given.tolist() for given in policy.chances]
+    record.choice = ChoiceRecord(policy.rule, chances, policy.form)  # type: ignore[arg-type]
+    record.cases = _case_records(policy)
+    if policy.order is not None:
+        record.order = policy.order.tolist()
 
 
 def _test_record(policy: Policy, index: int) -> TestRecord:
@@ -375,6 +397,8 @@ def _to_policy(record: PolicyRecord) -> Policy:
             mistakes=mistakes,
             **_tree_arrays(record.nodes),
         )
+    if record.kind == "rule":
+        return _rule(record, tests, prices, mistakes)
     return _sequence(record, tests, prices, mistakes)
 
 
@@ -382,6 +406,15 @@ def _check_parts(record: PolicyRecord) -> None:
     """Every kind of policy must have its own parts and no others."""
     is_plain = not record.order and not record.cases and record.stops_early
     is_forest = bool(record.trees) or record.rule != "votes"
+    if (record.kind == "rule") != (record.choice is not None) or (
+        record.kind == "rule"
+        and (record.nodes or is_forest or not record.cases or not record.stops_early)
+    ):
+        raise PolicyFileError(
+            "A rule must have a choice and cases, and no nodes, trees, rule or "
+            "stops_early; nothing else has a choice. Got another mix. Save the policy "
+            "again."
+        )
     if record.kind == "tree" and (not is_plain or is_forest or not record.nodes):
         raise PolicyFileError(
             "A tree must have nodes, and no order, cases or stops_early, nor trees or "
@@ -402,7 +435,7 @@ def _check_parts(record: PolicyRecord) -> None:
 
 
 def _check_ensemble(record: PolicyRecord) -> None:
-    others = (record.nodes, record.order, record.cases, record.trees)
+    others = (record.nodes, record.order, record.cases, record.trees, record.choice)
     is_plain = record.stops_early and record.rule == "votes"
     if record.kind != "ensemble" or record.ensemble is None or any(others):
         is_plain = False
@@ -525,17 +558,13 @@ def _tree_arrays(nodes: list[NodeRecord]) -> dict[str, Any]:
     }
 
 
-def _sequence(
-    record: PolicyRecord, tests: tuple[Test, ...], prices: PriceList, mistakes: Any
-) -> Sequence:
-    most = max((test.n_levels for test in tests), default=0)
+def _case_arrays(record: PolicyRecord, n_tests: int, most: int) -> tuple[Any, Any, Any]:
+    """Return codes by test, classes and weights of the cases of a file."""
     for case in record.cases:
-        if len(case.codes) != len(record.order) or any(
-            c > most + 1 for c in case.codes
-        ):
+        if len(case.codes) != n_tests or any(c > most + 1 for c in case.codes):
             raise PolicyFileError(
-                "Every case must have a code for each test of the order, within the "
-                "test's outcomes. Got others. Save the policy again."
+                "Every case must have a code for each test of the order, or of the "
+                "rule, within the test's outcomes. Got others. Save the policy again."
             )
     codes = np.array([case.codes for case in record.cases], dtype=code_dtype(most))
     labels = [case.label for case in record.cases]
@@ -544,22 +573,59 @@ def _sequence(
             f"Cases must be of one of {len(record.classes)} classes. Got class "
             f"{max(labels)}. Number the classes from 0."
         )
-    if any(index >= len(tests) for index in record.order):
+    if any(index >= len(record.tests) for index in record.order):
         raise PolicyFileError(
-            f"The order must name tests 0 to {len(tests) - 1}. Got "
+            f"The order must name tests 0 to {len(record.tests) - 1}. Got "
             f"{max(record.order)}. Save the policy again."
         )
+    return (
+        np.ascontiguousarray(codes.reshape(len(record.cases), n_tests).T),
+        np.array(labels, dtype=np.int32),
+        np.array([case.weight for case in record.cases], dtype=np.float64),
+    )
+
+
+def _sequence(
+    record: PolicyRecord, tests: tuple[Test, ...], prices: PriceList, mistakes: Any
+) -> Sequence:
+    most = max((test.n_levels for test in tests), default=0)
+    codes, labels, weights = _case_arrays(record, len(record.order), most)
     return Sequence(
         tests,
         tuple(record.classes),
         prices,
         order=record.order,
-        case_codes=np.ascontiguousarray(
-            codes.reshape(len(record.cases), len(record.order)).T
-        ),
-        case_class=np.array(labels, dtype=np.int32),
-        case_weights=np.array([c.weight for c in record.cases], dtype=np.float64),
+        case_codes=codes,
+        case_class=labels,
+        case_weights=weights,
         stops_early=record.stops_early,
+        mistakes=mistakes,
+    )
+
+
+def _rule(
+    record: PolicyRecord, tests: tuple[Test, ...], prices: PriceList, mistakes: Any
+) -> Rule:
+    assert record.choice is not None
+    most = max((test.n_levels for test in tests), default=0)
+    codes, labels, weights = _case_arrays(record, len(tests), most)
+    is_order = record.choice.by == "order"
+    if bool(record.order) and not is_order:
+        raise PolicyFileError(
+            "Only a rule that chooses by order must have an order. Got one for "
+            f"{record.choice.by!r}. Save the policy again."
+        )
+    return Rule(
+        tests,
+        tuple(record.classes),
+        prices,
+        rule=record.choice.by,
+        form=record.choice.form,
+        case_codes=codes,
+        case_class=labels,
+        case_weights=weights,
+        chances=tuple(np.array(c, dtype=np.float64) for c in record.choice.chances),
+        order=record.order if is_order else None,
         mistakes=mistakes,
     )
 

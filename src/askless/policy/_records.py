@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 
 __all__ = [
     "CaseRecord",
+    "ChoiceRecord",
     "EnsembleRecord",
     "NodeRecord",
     "PolicyRecord",
@@ -60,11 +61,23 @@ class NodeRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class CaseRecord(Struct, forbid_unknown_fields=True):
-    """A case of a sequence: its class, its weight, and a code for each test."""
+    """A case of a sequence or a rule: its class, its weight, a code for each test."""
 
     label: Index
     weight: Amount
     codes: list[Index]
+
+
+class ChoiceRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """How a rule chooses: its name, and the chances of each test's outcomes.
+
+    ``chances`` has a list for each test, with the chance of each outcome where it is
+    unknown.
+    """
+
+    by: Literal["odtn-r", "odtn-h", "elimination", "information", "gbs", "ec2", "order"]
+    chances: list[list[Amount]]
+    form: Literal["paper", "released"] = "paper"
 
 
 class TreeRecord(Struct, forbid_unknown_fields=True):
@@ -117,12 +130,14 @@ class PolicyRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
     A tree has ``nodes``, a sequence an ``order`` and ``cases``, and a forest ``trees``
     that decide by a ``rule``; the nodes of each of its trees are numbered from 0. An
-    ``ensemble`` of other trees may answer a number, and then has no classes.
+    ``ensemble`` of other trees may answer a number, and then has no classes. A rule has
+    ``cases``, and a ``choice`` that says how it chooses among tests; an ``order`` if
+    that is what it chooses by.
     """
 
     format: Literal["askless-policy"]
     version: Literal[1]
-    kind: Literal["tree", "sequence", "forest", "ensemble"]
+    kind: Literal["tree", "sequence", "forest", "ensemble", "rule"]
     tests: list[TestRecord]
     classes: list[Label]
     summary: SummaryRecord
@@ -134,4 +149,5 @@ class PolicyRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
     trees: list[list[NodeRecord]] = []
     rule: Literal["votes", "counts"] = "votes"
     ensemble: EnsembleRecord | None = None
+    choice: ChoiceRecord | None = None
     digest: str = ""

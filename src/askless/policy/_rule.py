@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 from askless._core._noisy import NoisyTable, choose_test
 from askless.exceptions import (
     InvalidPolicyError,
-    PolicyFileError,
     UnknownNameError,
     suggest_name,
 )
@@ -295,17 +293,6 @@ class Rule(Policy):
         """Return the fewest tests whose answers leave no case, taken together."""
         return find_recheck(self.case_codes, self.tests, self.chances, shown)
 
-    def save(self, path: str | Path) -> None:
-        """Refuse: a rule needs its whole table, which is a file of its own.
-
-        A rule that was written out as a tree can be saved.
-        """
-        raise PolicyFileError(
-            "A policy file must hold a policy that needs no table. Got a rule over "
-            f"{len(self.case_class):,} cases for {path}. Save the table and make the "
-            "rule again, or let `solve` write it out as a tree."
-        )
-
     # Many rows: one after another, as the rule is.
 
     def _walk(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -349,6 +336,10 @@ class Rule(Policy):
 
 def _check_rule(rule: Rule) -> None:
     codes, n_cases = rule.case_codes, len(rule.case_class)
+    if not rule.tests:
+        raise InvalidPolicyError(
+            "A rule must have a test to choose. Got none. Decide without a policy."
+        )
     if codes.shape != (len(rule.tests), n_cases) or n_cases == 0:
         raise InvalidPolicyError(
             "A rule must have a code for each of its tests and cases. Got the shape "
