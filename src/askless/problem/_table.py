@@ -29,6 +29,7 @@ from askless.problem._indistinct import (
 )
 from askless.problem._prices import PriceList
 from askless.problem._recheck import find_recheck
+from askless.problem._split import find_case, find_test, list_falls
 from askless.problem._table_parts import (
     as_costs,
     blank_marked,
@@ -37,6 +38,7 @@ from askless.problem._table_parts import (
     check_length,
     check_levels,
     check_prior,
+    check_shares,
     check_size,
     choose_levels,
     example_value,
@@ -80,7 +82,8 @@ class Table:
         Compare numbers with a threshold, instead of giving each level a branch.
     chances : mapping, optional
         Test to a mapping of outcome to the chance of seeing it where the outcome is
-        unknown; all outcomes of the test are equally likely by default.
+        unknown; all outcomes of the test are equally likely by default. They hold for
+        every case; for a case with chances of its own see :meth:`split_unknown`.
     alphabet : mapping, optional
         Test to the outcomes that it can show, if they do not all occur in the table;
         an unknown outcome may be any of them.
@@ -317,6 +320,72 @@ class Table:
         )
         merged._freeze()
         return merged
+
+    def split_unknown(
+        self, case: str | int, test: str, chances: Mapping[Any, float]
+    ) -> Table:
+        """Return the table with an unknown outcome of one case at its own chances.
+
+        The case becomes several cases of its class, one for each outcome that may be
+        seen, with its weight shared by chance. That is the same: an unknown outcome is
+        a coin that is thrown once. What is to be found out is the class; rules that
+        count cases count each of them. Where it was not sure to be told from another
+        case, it may be now by some of its outcomes, and a policy goes on to do so.
+
+        Parameters
+        ----------
+        case : str or int
+            The case, by name or by number from 0.
+        test : str
+            The test whose outcome is unknown for it.
+        chances : mapping
+            Outcome to the chance of seeing it.
+
+        Examples
+        --------
+        >>> table = Table([["yes"], [None], ["no"]], ["a", "b", "c"], tests=["smoke"],
+        ...               prior=[0.25, 0.5, 0.25])
+        >>> split = table.split_unknown("case 1", "smoke", {"yes": 0.9, "no": 0.1})
+        >>> split.rows()["smoke"], split.prior.round(2).tolist()
+        (['yes', 'no', 'yes', 'no'], [0.25, 0.05, 0.45, 0.25])
+        >>> split.cases[1]
+        'case 1, smoke: no'
+        """
+        row, column = find_case(self.cases, case), find_test(self.tests, test)
+        if not self.is_unknown[column, row]:
+            shown = self.tests[column].label(int(self.codes[column, row]))
+            raise InvalidTableError(
+                f"Only an unknown outcome has chances. Got {test!r} of "
+                f"{self.cases[row]!r}, which is known to be {shown!r}. Leave it as it "
+                "is, or mark it as unknown first."
+            )
+        shares = check_shares(self.tests[column], chances)
+        codes, parts, names = list_falls(self.tests[column], self.cases[row], shares)
+        order = np.repeat(
+            np.arange(self.n_cases),
+            [len(codes) if i == row else 1 for i in range(self.n_cases)],
+        )
+        split_codes = np.ascontiguousarray(self.codes[:, order])
+        split_codes[column, row : row + len(codes)] = codes
+        prior = self.prior[order].copy()
+        prior[row : row + len(codes)] *= parts
+        cases = list(self.cases)
+        cases[row : row + 1] = names
+        split = object.__new__(Table)
+        split.__dict__.update(
+            coding=self.coding,
+            codes=split_codes,
+            is_ordered=self.is_ordered,
+            classes=self.classes,
+            class_ids=np.ascontiguousarray(self.class_ids[order]),
+            prior=prior,
+            cases=tuple(cases),
+            costs=self.costs,
+            prices=self.prices,
+            chances=self.chances,
+        )
+        split._freeze()
+        return split
 
     def recheck(self, answers: Mapping[str, Any]) -> list[str]:
         """Return the fewest answers that must be wrong, none if some case fits all.

@@ -36,6 +36,7 @@ __all__ = [
     "check_length",
     "check_levels",
     "check_prior",
+    "check_shares",
     "check_size",
     "choose_levels",
     "example_value",
@@ -257,11 +258,11 @@ def check_chances(
                 f"chances must name tests. Got {name!r}. {suggest_name(name, names)}"
                 "Leave out what is not a test."
             )
-        checked[names[name]] = _check_shares(tests[names[name]], given)
+        checked[names[name]] = check_shares(tests[names[name]], given)
     return tuple(checked)
 
 
-def _check_shares(test: Test, given: Mapping[Any, float]) -> NDArray[np.float64]:
+def check_shares(test: Test, given: Mapping[Any, float]) -> NDArray[np.float64]:
     """Return the chance of each level of a test."""
     shares = np.zeros(test.n_levels)
     for outcome, chance in given.items():
@@ -269,7 +270,8 @@ def _check_shares(test: Test, given: Mapping[Any, float]) -> NDArray[np.float64]
         if code >= test.n_levels:
             raise InvalidTableError(
                 f"chances must name outcomes of the test. Got {outcome!r} for "
-                f"{test.name!r}, which shows {test.outcomes}. Leave it out."
+                f"{test.name!r}, which shows {test.outcomes}. Leave it out; a case "
+                "with chances of its own is made by split_unknown."
             )
         try:
             shares[code] += float(chance)
