@@ -224,6 +224,7 @@ def main() -> None:
     if arguments.full:
         runs = read_results(path)
         draw_curves(runs, HERE.parent / "docs" / "images" / "adaptive.png")
+        (HERE / "results").mkdir(exist_ok=True)
         (HERE / "results" / "adaptive.json").write_text(json.dumps(rows, indent=1))
 
 

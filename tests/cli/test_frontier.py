@@ -36,8 +36,16 @@ def test_a_page_and_a_table_are_written(data, run):
     assert "d.csv: error against cost" in page
     rows = list(csv.DictReader(io.StringIO((data / "curve.csv").read_text())))
     assert {"model", "setting", "cost", "error", "on_hull"} <= set(rows[0])
-    assert len({row["model"] for row in rows}) == 4
+    assert len({row["model"] for row in rows}) == 6
     assert max(float(row["cost"]) for row in rows) <= 5.0
+
+
+def test_without_lightgbm_the_others_are_measured(data, run, monkeypatch):
+    monkeypatch.setattr("askless.cli.frontier.find_spec", lambda name: None)
+    result = run("frontier", "d.csv", "--target", "state", "--json", *FAST)
+    answer = json.loads(result.stdout)
+    assert len({point["model"] for point in answer["points"]}) == 4
+    assert "askless[boost]" in answer["notes"][0]
 
 
 def test_json_for_machines(data, run):

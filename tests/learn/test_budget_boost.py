@@ -64,6 +64,14 @@ def test_the_path_goes_from_cheap_to_accurate(rows):
     assert len(path) > 3
 
 
+def test_other_budgets_need_no_other_fit(rows):
+    X, y = rows
+    model = BudgetBoostClassifier(budget=4, n_rounds=20, random_state=0).fit(X, y)
+    other = BudgetBoostClassifier(budget=2, n_rounds=20, random_state=0).fit(X, y)
+    assert model.at_budget(2.0).cost(X).tolist() == other.cost(X).tolist()
+    assert model.at_budget(0.0).cost(X).max() == 0.0
+
+
 def test_no_result_depends_on_threads(rows):
     X, y = rows
     one = BudgetBoostClassifier(budget=2, **QUICK).fit(X, y)

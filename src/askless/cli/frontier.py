@@ -5,6 +5,7 @@ It reads, calls the library and reports. It must not know how models are measure
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,9 @@ from askless.evaluate import Frontier, frontier
 from askless.exceptions import InvalidTableError, suggest_name
 from askless.learn import (
     ASTCClassifier,
+    BudgetBoostClassifier,
     BudgetForestClassifier,
+    CEGBClassifier,
     GreedyTreeClassifier,
     PlainForestClassifier,
 )
@@ -35,11 +38,15 @@ __all__ = ["frontier_command"]
 
 # The models that can be compared, each with the knob that its curve turns.
 MODELS = {
+    "boost": "boosters that buy feature by feature, by budget",
+    "cegb": "cost-efficient boosting as it comes, by trade-off",
     "forest": "budgeted forest, by budget",
     "tree": "greedy tree, by depth",
     "plain-forest": "scikit-learn's random forest, by number of trees",
     "astc": "tree of linear models, by budget and depth",
 }
+# What needs LightGBM.
+NEEDS_BOOST = ("boost", "cegb")
 # What takes numbers only.
 NUMBERS_ONLY = ("plain-forest", "astc")
 
@@ -178,6 +185,12 @@ def _make_models(
     notes: list[str],
 ) -> dict[str, Any]:
     wanted = list(chosen or MODELS)
+    if not chosen and find_spec("lightgbm") is None:
+        wanted = [name for name in wanted if name not in NEEDS_BOOST]
+        notes.append(
+            f"{' and '.join(NEEDS_BOOST)} need LightGBM, and were left out: pip "
+            "install 'askless[boost]'"
+        )
     if not _is_numeric(rows):
         left_out = [name for name in wanted if name in NUMBERS_ONLY]
         wanted = [name for name in wanted if name not in NUMBERS_ONLY]
@@ -189,6 +202,11 @@ def _make_models(
             raise click.UsageError("None of these models reads columns of text.")
     counts = [n for n in (1, 2, 5, 10, 20, 40, 80) if n < trees] + [trees]
     models: dict[str, Any] = {
+        "boost": BudgetBoostClassifier(random_state=seed),
+        "cegb": [
+            CEGBClassifier(tradeoff=t, random_state=seed)
+            for t in (0.0, 0.003, 0.01, 0.03, 0.1, 0.3)
+        ],
         "forest": BudgetForestClassifier(n_estimators=trees, random_state=seed),
         "tree": [GreedyTreeClassifier(max_depth=d) for d in (1, 2, 3, 4, 6, 8)],
         "plain-forest": [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["to_html"]
 
 WIDTH, HEIGHT = 760, 460
+# Costs that differ by more than this factor are drawn by their logarithm.
+WIDE = 20.0
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 16, 48
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#333333", "#b8860b", "#56b4e9")
 
@@ -43,6 +46,7 @@ th, td { text-align: left; padding: .25rem .6rem;
   border-bottom: 1px solid var(--line); }
 td.n, th.n { text-align: right; }
 tr.on { background: color-mix(in srgb, var(--ink) 12%, transparent); }
+.name { white-space: nowrap; margin-right: 1.2em; }
 .key { display: inline-block; width: .8em; height: .8em; border-radius: 50%;
   margin-right: .4em; }
 """
@@ -86,6 +90,7 @@ def to_html(frontier: Frontier, title: str = "") -> str:
 <p>Means over {frontier.n_folds} folds, with intervals of {frontier.confidence:.0%}. All
 tests together cost {frontier.cost_of_all:g}. On the dotted line lies the best that
 these models reach, mixed at random.</p>
+{_legend(frontier)}
 {_plot(frontier, scale, escape(frontier.metric) + unit)}
 <p id="tip">Point at a mark, or step through them with the tabulator.</p>
 {_table(frontier, scale, escape(frontier.metric) + unit)}
@@ -109,10 +114,11 @@ def _plot(frontier: Frontier, scale: float, label: str) -> str:
     points = frontier.points
     most_cost = max([p.cost_high for p in points] + [1e-12])
     most_error = max([scale * p.error_high for p in points] + [1e-12])
-    x_ticks, y_ticks = _ticks(most_cost), _ticks(most_error)
+    y_ticks = _ticks(most_error)
+    x_ticks, share = _cost_axis([p.cost for p in points], most_cost)
 
     def x(cost: float) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * cost / x_ticks[-1]
+        return LEFT + (WIDTH - LEFT - RIGHT) * share(cost)
 
     def y(error: float) -> float:
         return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * error / y_ticks[-1]
@@ -146,6 +152,42 @@ def _plot(frontier: Frontier, scale: float, label: str) -> str:
     for number, curve in enumerate(frontier.curves().values()):
         parts += _curve(curve, COLOURS[number % len(COLOURS)], where, x, y, scale)
     return "\n".join([*parts, "</svg>"])
+
+
+def _cost_axis(
+    costs: list[float], most: float
+) -> tuple[list[float], Callable[[float], float]]:
+    """Return ticks, and where on the axis a cost stands, from 0 to 1.
+
+    Costs of several magnitudes stand by their logarithm, so that cheap models are not
+    crowded at the edge; nothing at all stands at 0.
+
+    Examples
+    --------
+    >>> ticks, share = _cost_axis([0.0, 1.0, 99.0], 99.0)
+    >>> ticks
+    [0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0]
+    >>> share(0.0), share(99.0)
+    (0.0, 1.0)
+    """
+    least = min((cost for cost in costs if cost > 0), default=most)
+    if most < WIDE * least:
+        ticks = _ticks(most)
+        return ticks, lambda cost: cost / ticks[-1]
+    first = math.floor(math.log10(least))
+    powers = range(first, math.floor(math.log10(most)) + 1)
+    marks = [round(m * 10.0**p, 12) for p in powers for m in (1, 2, 5)]
+    ticks = [0.0] + [mark for mark in marks if least * 0.99 <= mark <= most]
+    return ticks, lambda cost: math.log1p(cost / least) / math.log1p(most / least)
+
+
+def _legend(frontier: Frontier) -> str:
+    keys = [
+        f'<span class="name"><span class="key" style="background:'
+        f'{COLOURS[i % len(COLOURS)]}"></span>{escape(name)}</span>'
+        for i, name in enumerate(frontier.curves())
+    ]
+    return f"<p>{' '.join(keys)}</p>"
 
 
 def _curve(

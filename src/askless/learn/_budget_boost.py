@@ -308,7 +308,13 @@ class BudgetBoostClassifier(PolicyClassifier):
 
     def policy_for(self, budget: float | None) -> Ensemble:
         """Return the policy for another budget, without growing anything again."""
+        if not self._stops:
+            return self.models_[0]  # one class: nothing is ever bought
         return self._choose(budget)[0]
+
+    def at_budget(self, budget: float) -> Ensemble:
+        """Return the policy for another budget; see :meth:`policy_for`."""
+        return self.policy_for(budget)
 
     def _candidates(self) -> list[tuple[int, BudgetPoint]]:
         found = []
