@@ -142,3 +142,30 @@ def test_a_matrix_without_rows_is_left_alone():
     starts = np.zeros(3, dtype=np.int64)
     encode_matrix(np.zeros((0, 2)), np.zeros(1), starts, IN_ORDER, codes, 2)
     assert codes.shape == (2, 0)
+
+
+@pytest.mark.parametrize(
+    "cuts",
+    [
+        # Evenly, all in one part of the range, near the ends of what a number can be,
+        # and as close as numbers can be.
+        np.arange(-100.5, 100, 1.0),
+        np.append(np.geomspace(1e-12, 1e-3, 60), 1e6),
+        np.array([-1.7e308, -1.0, 0.0, 1.0, 1.7e308]),
+        np.nextafter(1.0, 2.0) + np.arange(8) * 2.0**-52,
+        np.array([0.0, 5e-324, 1e-323, 1.5e-323, 2e-323]),
+        np.array([-np.inf, 0.0, 1.0, 2.0, np.inf]),
+    ],
+)
+def test_a_table_of_cuts_finds_what_a_search_finds(rng, cuts):
+    near = np.concatenate(
+        [cuts, np.nextafter(cuts, np.inf), np.nextafter(cuts, -np.inf)]
+    )
+    between = (cuts[:-1] / 2 + cuts[1:] / 2)[rng.integers(0, len(cuts) - 1, 200)]
+    values = np.concatenate([near, between, [-np.inf, np.inf, np.nan, 0.0]])
+    codes = np.zeros((1, len(values)), dtype=np.uint8)
+    starts = np.array([0, len(cuts)], dtype=np.int64)
+    encode_matrix(values[:, None], cuts, starts, IN_ORDER, codes, 1)
+    expected = np.searchsorted(cuts, values)
+    expected[np.isnan(values)] = len(cuts) + 1
+    assert codes[0].tolist() == expected.tolist()

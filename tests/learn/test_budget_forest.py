@@ -18,6 +18,7 @@ from askless._core._splits import count_draws
 from askless._core._tree import join_trees
 from askless.datasets import make_clinic
 from askless.exceptions import DegeneratePolicyWarning, InvalidOptionError
+from askless.learn._base import number_classes
 from askless.learn._budget_forest import ALPHA_GRID, _last_within
 from askless.learn._examples import code_examples
 from askless.learn._forest_curve import ForestPoint
@@ -204,6 +205,25 @@ def test_a_sample_has_as_many_draws_as_rows():
     assert 0.62 < np.mean(counts > 0) < 0.645
     assert np.array_equal(counts, draw_bag(10_000, 5))
     assert not np.array_equal(counts, draw_bag(10_000, 6))
+
+
+def test_classes_are_numbered_as_by_sorting(rng):
+    for labels in (
+        rng.integers(-3, 4, 500),
+        np.array([127, -128] * 20, dtype=np.int8),
+        np.array([2**63 + 5, 2**63 + 7] * 20, dtype=np.uint64),
+        np.array([-(2**62), 2**62] * 20),
+        rng.permutation(20),
+        np.array(["b", "a", "b"] * 9),
+        np.array([True, False] * 9),
+    ):
+        classes, ids = number_classes(labels)
+        expected, expected_ids = np.unique(labels, return_inverse=True)
+        assert classes.dtype == labels.dtype
+        assert np.array_equal(classes, expected)
+        assert np.array_equal(ids, expected_ids)
+    with pytest.raises(ValueError, match="Unknown label type"):
+        number_classes(np.array([0.5, 1.5, 2.5]))
 
 
 # The estimator.

@@ -91,13 +91,13 @@ def test_blocks_of_rows_and_threads_do_not_matter(rng):
     forest = forest_at_random(
         rng, tests, ("a", "b", "c"), prices, max_depth=6, cuts_only=True
     )
-    X = rng.normal(1, 1, (3000, len(tests)))
+    X = rng.normal(1, 1, (33_000, len(tests)))
     decided, costs = forest.predict_and_cost(X)
     again, paid = forest.predict_and_cost(X, n_jobs=2)
     assert decided.tolist() == again.tolist()
     assert costs.tolist() == paid.tolist()
-    one_by_one = [forest.cost(X[i : i + 1])[0] for i in range(0, 3000, 97)]
-    assert costs[::97].tolist() == one_by_one
+    one_by_one = [forest.cost(X[i : i + 1])[0] for i in range(0, 33_000, 997)]
+    assert costs[::997].tolist() == one_by_one
 
 
 def forest_of_paths(paths, costs):

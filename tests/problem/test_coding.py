@@ -13,6 +13,7 @@ from askless.problem._coding import (
     category_test,
     float32_cuts,
     quantile_test,
+    quantile_tests,
     uniform_test,
 )
 from askless.problem._frames import clean_column
@@ -199,6 +200,34 @@ def test_a_long_column_is_cut_by_a_sample_that_is_always_the_same(rng):
     assert 250 <= test.n_levels <= 254
     rows = np.bincount(test.encode(column))
     assert rows.min() > 0.5 * rows.mean()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_rows", [1, 7, 3000, 250_000])
+def test_the_columns_of_a_matrix_get_the_levels_they_get_alone(rng, n_rows, dtype):
+    columns = {
+        "two": rng.integers(0, 2, n_rows),
+        "same": np.full(n_rows, 7),
+        "few": rng.integers(-3, 4, n_rows),
+        "many": rng.integers(-4000, 9000, n_rows),
+        "skewed": np.floor(rng.exponential(30, n_rows)),
+        "wide": rng.integers(-(10**6), 10**6, n_rows),
+        "real": rng.normal(size=n_rows),
+        "halves": rng.integers(0, 9, n_rows) / 2,
+        "negative zero": -0.0 * rng.integers(0, 2, n_rows),
+    }
+    holes = rng.random(n_rows) < 0.1
+    missing = {
+        f"{name} or missing": np.where(holes, np.nan, columns[name])
+        for name in ("two", "same", "many", "real")
+    }
+    columns |= missing | {"missing": np.full(n_rows, np.nan)}
+    matrix = np.ascontiguousarray(np.column_stack(list(columns.values())).astype(dtype))
+    tests = quantile_tests(list(columns), matrix)
+    assert tests == tuple(
+        quantile_test(name, matrix[:, i]) for i, name in enumerate(columns)
+    )
+    assert tests == quantile_tests(list(columns), np.asfortranarray(matrix))
 
 
 @pytest.mark.parametrize("column", [np.array([]), np.array([np.nan, np.nan])])

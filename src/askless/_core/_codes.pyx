@@ -5,10 +5,20 @@ how the cuts were chosen.
 """
 
 from cython.parallel import prange
+from libc.math cimport INFINITY
+from libc.stdlib cimport calloc, free, malloc
 
 from askless._core._types cimport (
-    code_t, float64_t, int64_t, intp_t, real_t, uint32_t,
+    code_t, float64_t, int64_t, intp_t, real_t, uint16_t, uint32_t,
 )
+
+
+cdef enum:
+    # Rows coded together: few enough that all their columns stay in the nearest cache
+    # while each is read in turn.
+    BLOCK_ROWS = 128
+    # Columns of fewer cuts are searched without a table.
+    FEW_CUTS = 4
 
 
 cdef intp_t count_cuts_below(
@@ -27,6 +37,73 @@ cdef intp_t count_cuts_below(
     if n == 1:
         base += cuts[base] < value
     return base
+
+
+cdef class CutIndex:
+    """The cuts of several columns, ready to code numbers.
+
+    ``cuts`` are those of all columns one after another, and never empty;
+    ``cut_start`` says where each begins.
+    """
+
+    def __cinit__(self):
+        self.columns = NULL
+        self.cuts = NULL
+        self.before = NULL
+
+    def __dealloc__(self):
+        free(self.columns)
+        free(self.cuts)
+        free(self.before)
+
+    def __init__(
+        self,
+        const float64_t[::1] cuts not None,
+        const int64_t[::1] cut_start not None,
+    ):
+        cdef:
+            intp_t n = cut_start.shape[0] - 1, c, i, n_cuts, n_tables = 0, at = 0
+            CutColumn* column
+        self.n_columns = n
+        for c in range(n):
+            n_tables += cut_start[c + 1] - cut_start[c] >= FEW_CUTS
+        self.columns = <CutColumn*> calloc(n + 1, sizeof(CutColumn))
+        self.cuts = <float64_t*> malloc((cut_start[n] + n + 1) * sizeof(float64_t))
+        self.before = <uint16_t*> calloc(
+            n_tables * (<intp_t> N_PARTS + 1) + 1, sizeof(uint16_t)
+        )
+        if self.columns == NULL or self.cuts == NULL or self.before == NULL:
+            raise MemoryError("no memory left for the cuts of the columns")
+        n_tables = 0
+        for c in range(n):
+            column = self.columns + c
+            n_cuts = cut_start[c + 1] - cut_start[c]
+            column.n_cuts = n_cuts
+            column.cuts = self.cuts + at
+            for i in range(n_cuts):
+                self.cuts[at + i] = cuts[cut_start[c] + i]
+            self.cuts[at + n_cuts] = INFINITY
+            at += n_cuts + 1
+            if n_cuts >= FEW_CUTS:
+                fill_parts(column, self.before + n_tables * (<intp_t> N_PARTS + 1))
+                n_tables += 1
+
+
+cdef void fill_parts(CutColumn* column, uint16_t* before) noexcept:
+    """List the cuts of a column by the parts of its range."""
+    cdef:
+        intp_t i, part
+        float64_t width
+    column.low = column.cuts[0]
+    width = column.cuts[column.n_cuts - 1] - column.low
+    column.scale = N_PARTS / width if N_PARTS / width < INFINITY else 0.0
+    column.before = before
+    for i in range(column.n_cuts):
+        part = <intp_t> part_of(column.low, column.scale, column.cuts[i])
+        before[part + 1] += 1
+    for part in range(N_PARTS):
+        column.is_crowded |= before[part + 1] > 1
+        before[part + 1] += before[part]
 
 
 def encode_numbers(
@@ -54,29 +131,35 @@ cdef void encode_block(
     const real_t[:, :] values,
     intp_t start,
     intp_t end,
-    const float64_t[::1] cuts,
-    const int64_t[::1] cut_start,
-    const uint32_t[::1] position,
-    bint in_order,
+    CutIndex index,
+    const uint32_t* position,
     code_t[:, ::1] codes,
 ) noexcept nogil:
     cdef:
-        intp_t i, test, n_cuts
+        intp_t i, test
         real_t value
-        const float64_t* first_cut
-        code_t code
+        float64_t cut
+        CutColumn column
+        code_t code, missing
+        code_t* target
     for test in range(values.shape[1]):
-        n_cuts = cut_start[test + 1] - cut_start[test]
-        first_cut = &cuts[0] + cut_start[test]
+        column = index.columns[test]
+        missing = <code_t> (column.n_cuts + 1)
+        target = &codes[test, 0]
+        if column.n_cuts == 1:
+            cut = column.cuts[0]
+            for i in range(start, end):
+                value = values[i, test]
+                code = <code_t> (cut < value) if value == value else missing
+                target[i if position == NULL else <intp_t> position[i]] = code
+            continue
         for i in range(start, end):
             value = values[i, test]
             if value != value:
-                code = <code_t> (n_cuts + 1)
-            elif n_cuts == 1:
-                code = first_cut[0] < value
+                code = missing
             else:
-                code = <code_t> count_cuts_below(first_cut, n_cuts, value)
-            codes[test, i if in_order else <intp_t> position[i]] = code
+                code = <code_t> find_level(&column, value)
+            target[i if position == NULL else <intp_t> position[i]] = code
 
 
 def encode_matrix(
@@ -87,22 +170,21 @@ def encode_matrix(
     code_t[:, ::1] codes not None,          # OUT  (n_tests, >= n_rows)
     int n_jobs,
 ):
-    """Code a matrix of numbers into columns, moving rows to ``position`` on the way.
-
-    Rows are taken in blocks of 1,024 so that the strided reads of a block of a
-    row-major matrix stay in the second-level cache while its columns are written.
-    """
+    """Code a matrix of numbers into columns, moving rows to ``position`` on the way."""
     cdef:
         intp_t n_rows = values.shape[0]
-        intp_t n_blocks = (n_rows + 1023) // 1024
-        bint in_order = position.shape[0] == 0
+        intp_t n_blocks = (n_rows + BLOCK_ROWS - 1) // BLOCK_ROWS
+        const uint32_t* places = &position[0] if position.shape[0] else NULL
         intp_t block
+        CutIndex index = CutIndex(cuts, cut_start)
+    if n_rows == 0:
+        return
     for block in prange(
         n_blocks, nogil=True, schedule="static", num_threads=n_jobs
     ):
         encode_block(
-            values, block * 1024, min(n_rows, (block + 1) * 1024),
-            cuts, cut_start, position, in_order, codes,
+            values, block * BLOCK_ROWS, min(n_rows, (block + 1) * BLOCK_ROWS),
+            index, places, codes,
         )
 
 

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core._codes import Codes, Reals
+from askless._core._codes import Codes, CutIndex, Reals
 from askless._core._prices import Prices
 
 class ForestWalker:
@@ -37,8 +37,7 @@ class ForestWalker:
     def run_matrix(
         self,
         values: Reals,
-        cuts: NDArray[np.float64],
-        cut_start: NDArray[np.int64],
+        index: CutIndex,
         n_jobs: int,
         *,
         leaf: NDArray[np.int32] | None = None,

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_is_fitted,
@@ -20,7 +19,12 @@ from askless.exceptions import (
     InvalidOptionError,
     InvalidTableError,
 )
-from askless.learn._base import PolicyClassifier, _count_jobs, _drop_weightless
+from askless.learn._base import (
+    PolicyClassifier,
+    _count_jobs,
+    _drop_weightless,
+    number_classes,
+)
 from askless.learn._examples import CodedExamples, code_examples
 from askless.learn._forest_curve import ForestPoint, Judges, measure_path
 from askless.learn._forest_options import (
@@ -192,8 +196,7 @@ class BudgetForestClassifier(PolicyClassifier):
         tests: tuple[Test, ...] | None = self.policy_.tests if again else None
         values, names = self._check_rows(X, reset=not again, y=y)
         labels = column_or_1d(y, warn=True)
-        check_classification_targets(labels)
-        classes, class_ids = np.unique(labels, return_inverse=True)
+        classes, class_ids = number_classes(labels)
         if again and classes.tolist() != self.classes_.tolist():
             raise InvalidOptionError(
                 "A warm start must see the same rows. Got other classes. Set "
@@ -223,7 +226,7 @@ class BudgetForestClassifier(PolicyClassifier):
         examples = code_examples(
             values,
             names,
-            class_ids.astype(np.min_scalar_type(len(classes))),
+            class_ids.astype(np.min_scalar_type(len(classes)), copy=False),
             len(classes),
             weights,
             n_jobs,

@@ -16,7 +16,11 @@ from numpy.typing import NDArray
 
 from askless._core._codes import encode_matrix
 from askless.problem import Test
-from askless.problem._coding import category_test, quantile_test
+from askless.problem._coding import (
+    category_test,
+    quantile_test,
+    quantile_tests,
+)
 from askless.problem._frames import Column
 from askless.problem._tests import CodeArray, code_dtype
 
@@ -91,7 +95,7 @@ def code_examples(
     del order
     if isinstance(X, np.ndarray):
         if tests is None:
-            tests = tuple(quantile_test(n, X[:, i]) for i, n in enumerate(names))
+            tests = quantile_tests(names, X)
         codes = _code_matrix(X, tests, position, n_jobs)
     else:
         if tests is None:

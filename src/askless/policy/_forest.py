@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core._codes import CutIndex
 from askless._core._forest import ForestWalker, find_subtree_ends
 from askless.exceptions import InvalidPolicyError
 from askless.policy._base import Policy, count_threads, raw_columns
@@ -361,8 +362,12 @@ weight_start, weight_class, weight, decision
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        # The walker is compiled and made again when it is asked for.
-        return {k: v for k, v in self.__dict__.items() if k != "_walker"}
+        # What is compiled is made again when it is asked for.
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if name not in ("_walker", "_cuts")
+        }
 
     def _run(self, X: Any, n_jobs: int, **wanted: tuple[type, int]) -> dict[str, Any]:
         """Walk rows and return the outputs asked for, given their type and width."""
@@ -373,7 +378,7 @@ weight_start, weight_class, weight, decision
             if X.dtype not in (np.float32, np.float64) or not X.flags.c_contiguous:
                 X = np.ascontiguousarray(X, dtype=np.float64)
             outputs = _make_outputs(len(X), wanted)
-            walker.run_matrix(X, *self._cuts, n_jobs, **outputs)
+            walker.run_matrix(X, self._cuts, n_jobs, **outputs)
             return outputs
         columns, n_rows = raw_columns(X, self.coding, self.used_tests)
         codes: Any = np.zeros((0, n_rows), dtype=self.coding.dtype)
@@ -384,11 +389,11 @@ weight_start, weight_class, weight, decision
         return outputs
 
     @cached_property
-    def _cuts(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """The cuts of all used tests, and where those of each begin."""
+    def _cuts(self) -> CutIndex:
+        """The cuts of all used tests, in order."""
         listed = [self.tests[test].cut_array for test in self.used_tests]
         starts = np.cumsum([0] + [len(cuts) for cuts in listed]).astype(np.int64)
-        return np.concatenate([*listed, np.zeros(1)]), starts
+        return CutIndex(np.concatenate([*listed, np.zeros(1)]), starts)
 
     def apply(self, X: Any, *, n_jobs: int = 1) -> Ints:
         """Return the leaf of each row in each tree, of shape (n_rows, n_trees)."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core._numbers import count_whole, describe_columns
 from askless.exceptions import InvalidTableError, suggest_name
 from askless.problem._frames import Column
 from askless.problem._tests import MAX_LEVELS, CodeArray, Outcome, Test, code_dtype
@@ -25,6 +27,7 @@ __all__ = [
     "float32_cuts",
     "number_test",
     "quantile_test",
+    "quantile_tests",
     "uniform_test",
 ]
 
@@ -34,6 +37,8 @@ SAMPLE_ROWS = 200_000
 F32_MAX = np.finfo(np.float32).max
 # One byte holds this many levels beside "missing" and "unknown".
 BYTE_LEVELS = 254
+# Whole numbers of no larger range are counted instead of sorted.
+COUNTED_RANGE = 2**16
 
 
 def float32_cuts(
@@ -113,9 +118,7 @@ def quantile_test(name: str, values: Column, max_levels: int = BYTE_LEVELS) -> T
     columns than 200,000 rows are represented by a fixed sample of their rows.
     """
     if len(values) > SAMPLE_ROWS:
-        # A fixed seed: the levels depend on the data alone.
-        rows = np.random.default_rng(0).integers(0, len(values), SAMPLE_ROWS)
-        values = values[rows]
+        values = values[_sample_rows(len(values))]
     if values.dtype.kind == "f" and len(values):
         # Columns of a matrix lie apart in memory, and are read several times.
         values = np.ascontiguousarray(values)
@@ -129,12 +132,63 @@ def quantile_test(name: str, values: Column, max_levels: int = BYTE_LEVELS) -> T
     if ordered.size == 0:
         return Test(name, "number")
     is_first = np.append(True, ordered[1:] != ordered[:-1])
-    distinct = ordered[is_first]
+    ranks = np.flatnonzero(is_first)
+    return _ranked_test(name, ordered[is_first], ranks, ordered.size, max_levels)
+
+
+def quantile_tests(names: Sequence[str], matrix: NDArray[Any]) -> tuple[Test, ...]:
+    """Return what :func:`quantile_test` makes of each column of a matrix of floats.
+
+    Whole numbers, which most columns of real data hold, are counted and not sorted.
+    """
+    if not len(matrix) or not matrix.flags.c_contiguous:
+        return tuple(quantile_test(n, matrix[:, i]) for i, n in enumerate(names))
+    rows = None
+    if len(matrix) > SAMPLE_ROWS:
+        # In their order in memory; the levels do not depend on the order.
+        rows = np.sort(_sample_rows(len(matrix)))
+    low, high, is_whole, has_missing = describe_columns(matrix, rows)
+    tests = []
+    for i, name in enumerate(names):
+        if is_whole[i] and high[i] - low[i] <= 1 and not has_missing[i]:
+            # Both ends occur, and nothing lies between them.
+            tests.append(Test(name, "number", cuts=_cuts_of_pair(low[i], high[i])))
+        elif is_whole[i] and 0 <= high[i] - low[i] < COUNTED_RANGE:
+            counts = np.zeros(int(high[i] - low[i]) + 1, dtype=np.int64)
+            count_whole(matrix, i, low[i], counts, rows)
+            occurs = np.flatnonzero(counts)
+            ranks = np.cumsum(counts)[occurs] - counts[occurs]
+            total = int(counts.sum())
+            tests.append(_ranked_test(name, low[i] + occurs, ranks, total, BYTE_LEVELS))
+        else:
+            column = matrix[:, i] if rows is None else matrix[rows, i]
+            tests.append(quantile_test(name, column))
+    return tuple(tests)
+
+
+def _sample_rows(n_rows: int) -> NDArray[np.int64]:
+    # A fixed seed: the levels depend on the data alone.
+    return np.random.default_rng(0).integers(0, n_rows, SAMPLE_ROWS)
+
+
+def _ranked_test(
+    name: str,
+    distinct: NDArray[np.float64],
+    ranks: NDArray[np.intp],
+    n_rows: int,
+    max_levels: int,
+) -> Test:
+    """Cut between distinct values by the rank of the first row of each."""
     if distinct.size <= max_levels:
         return number_test(name, distinct, np.arange(distinct.size))
-    # The bin of a value is set by the rank of its first row.
-    ranks = np.flatnonzero(is_first)
-    return number_test(name, distinct, ranks * max_levels // ordered.size)
+    return number_test(name, distinct, ranks * max_levels // n_rows)
+
+
+@lru_cache(maxsize=256)
+def _cuts_of_pair(low: float, high: float) -> tuple[float, ...]:
+    """Return the cut between two values, if they differ."""
+    pair = np.unique(np.array([low, high], dtype=np.float64))
+    return number_test("pair", pair, np.arange(len(pair))).cuts
 
 
 def _two_values(values: Column) -> NDArray[np.float64] | None:
