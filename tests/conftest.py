@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import signal
 
 import numpy as np
 import pytest
@@ -14,6 +15,11 @@ IN_CI = bool(os.environ.get("CI"))
 settings.register_profile("developer", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if IN_CI else "developer")
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts what runs in the background deaf to Ctrl-C, which some tests press.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
