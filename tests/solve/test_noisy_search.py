@@ -289,10 +289,83 @@ def test_only_some_methods_stop_early():
         askless.solve(make_loose(), method="greedy", stop="clique")
 
 
+def price_in_context(rng, table):
+    """Return a table with groups, or prices by outcome, or both."""
+    names, full = list(table.test_names), rng.integers(1, 7, table.n_tests)
+    cut = int(rng.integers(0, table.n_tests + 1))
+    grouped, priced = names[:cut], names[cut:]
+    own = {
+        name: {outcome: int(rng.integers(0, 6)) for outcome in test.outcomes}
+        for name, test in zip(names, table.tests, strict=True)
+        if name in priced and test.outcomes
+    }
+    costs = askless.Costs(
+        dict(zip(names, full.tolist(), strict=True)),
+        groups={"blood": grouped} if len(grouped) > 1 else None,
+        discounted=(
+            {
+                name: int(rng.integers(0, full[names.index(name)] + 1))
+                for name in grouped
+            }
+            if len(grouped) > 1
+            else None
+        ),
+        by_outcome=own or None,
+    )
+    return askless.Table(
+        table.rows(),
+        table.case_classes,
+        costs=costs,
+        prior=table.prior,
+        alphabet={test.name: test.outcomes for test in table.tests},
+        chances={
+            test.name: dict(zip(test.outcomes, chances, strict=True))
+            for test, chances in zip(table.tests, table.chances, strict=True)
+        },
+    )
+
+
+@pytest.mark.parametrize("objective", ["expected", "worst"])
+@pytest.mark.parametrize("part", range(2))
+def test_prices_in_context_are_searched_as_by_brute_force(rng, part, objective):
+    kinds = set()
+    for own in rng.spawn(2)[part].spawn(40):
+        table = price_in_context(own, draw_noisy(own))
+        kinds.add((bool(table.prices.groups), bool(table.prices.by_outcome)))
+        best = brute_force_noisy(table, objective)
+        solution = solve_quietly(table, method="exact", objective=objective)
+        cost = solution.worst_cost if objective == "worst" else solution.expected_cost
+        assert cost == pytest.approx(best, abs=1e-9)
+        assert solution.status == "optimal" or best == 0
+        assert solution.lower_bound == pytest.approx(best, rel=1e-6, abs=1e-9)
+        check = askless.evaluate(solution.policy, table)
+        assert check.expected_cost == pytest.approx(solution.expected_cost, abs=1e-9)
+        assert check.worst_cost == pytest.approx(solution.worst_cost, abs=1e-9)
+        short = solve_quietly(
+            table, method="search", objective=objective, max_breadth=2
+        )
+        found = short.worst_cost if objective == "worst" else short.expected_cost
+        assert found >= best - 1e-9
+    assert len(kinds) == 3 or kinds >= {(True, True), (False, True)}
+
+
+def test_a_test_that_tells_nothing_may_open_a_group():
+    costs = askless.Costs(
+        {"needle": 1, "iron": 5, "sugar": 9},
+        groups={"blood": ["needle", "iron"]},
+        discounted={"iron": 2},
+    )
+    cells = {"needle": [0, 0, 0], "iron": [0, 1, 1], "sugar": [None, 0, 1]}
+    table = askless.Table(cells, ["a", "b", "b"], costs=costs)
+    solution = askless.solve(table, method="exact")
+    assert solution.policy.start().test == "needle"
+    assert solution.expected_cost == brute_force_noisy(table) == 3
+
+
 def test_what_the_search_does_not_carry_is_refused():
     cells = [[0, None], [1, 0]]
     delayed = askless.Table(cells, list("ab"), costs=askless.Costs([1, 1], delayed=[0]))
-    with pytest.raises(askless.exceptions.InvalidOptionError, match="delays"):
+    with pytest.raises(askless.exceptions.InvalidOptionError, match="too late"):
         askless.solve(delayed, method="exact")
     assert askless.solve(delayed).error == 0
     with pytest.raises(askless.exceptions.InvalidOptionError, match="both"):

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless._core._noisy import NoisyTable
+from askless._core._prices import Prices
 
 class StateTableView:
     n_entries: int
@@ -24,6 +25,7 @@ class NoisySearch:
         mode: int,
         is_worst: bool,
         max_bytes: int,
+        engine: Prices | None = None,
         near: NDArray[np.uint64] | None = None,
         block: NDArray[np.int32] | None = None,
         stops_near: bool = False,

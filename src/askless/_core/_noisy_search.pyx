@@ -32,6 +32,7 @@ from askless._core._noisy cimport (
     NoisyTable, Scratch, close_scratch, open_scratch, power_of_half,
     ELIMINATION, INFORMATION, ONE_SIDED, TWO_SIDED, USELESS,
 )
+from askless._core._prices cimport Prices
 from askless._core._states cimport Entry, StateTable
 from askless._core._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint64_t,
@@ -72,6 +73,7 @@ cdef intp_t MOST_DEPTH = 3000
 
 
 cdef struct Candidate:
+    float64_t base   # what the test itself charges, at least
     float64_t lower
     float64_t score
     int32_t test
@@ -85,6 +87,7 @@ cdef struct Child:
     float64_t scale  # weights in the child are these times those of its own state
     float64_t lower  # of its own state
     float64_t mass
+    float64_t price  # of the worst case: what the test charges on the way here
     bint is_certified
 
 
@@ -209,6 +212,9 @@ cdef class NoisySearch:
     table : NoisyTable
         Cases of one label must stand together.
     price : ndarray of shape (n_tests,)
+        The least that each test may charge.
+    engine : Prices, optional
+        What tests charge by their outcome and once their group is open, if they do.
     mode : {0, 1, 2}
         Sure tests only, relaxed, or tracked; see above.
     near : ndarray of uint64 of shape (n_cases, n_words), optional
@@ -225,6 +231,10 @@ cdef class NoisySearch:
 
     cdef readonly NoisyTable table
     cdef const float64_t[::1] price
+    cdef Prices engine
+    cdef bint has_context
+    cdef uint8_t[::1] is_open   # groups
+    cdef uint8_t[::1] is_paid   # no test: none is bought twice
     cdef readonly int mode
     cdef readonly bint is_worst
     cdef readonly intp_t breadth
@@ -277,6 +287,7 @@ cdef class NoisySearch:
         int mode,
         bint is_worst,
         intp_t max_bytes,
+        Prices engine=None,
         const uint64_t[:, ::1] near=None,
         const int32_t[::1] block=None,
         bint stops_near=False,
@@ -303,7 +314,13 @@ cdef class NoisySearch:
         self.stops_near = stops_near
         self.block = table.label if block is None else block
         self.has_single_blocks = len(np.unique(self.block)) == n
-        self.has_pairs = pair_price is not None and near is None
+        self.engine = engine
+        self.has_context = engine is not None
+        self.is_open = np.zeros(1 if engine is None else engine.n_groups + 1, np.uint8)
+        self.is_paid = np.zeros(table.n_tests + 1, dtype=np.uint8)
+        self.has_pairs = (
+            pair_price is not None and near is None and not self.has_context
+        )
         if pair_price is not None:
             self.pair_price = pair_price
         self.use_certificate = (
@@ -318,7 +335,9 @@ cdef class NoisySearch:
         self.hash = rng.integers(0, 2**64, 1 << 16, dtype=np.uint64)
         self.case_hash = rng.integers(0, 2**64, n, dtype=np.uint64)
         self.is_done = np.zeros(table.n_tests + 1, dtype=np.uint8)
-        self.words = np.zeros(5 * n + table.n_tests + 8, dtype=np.uint16)
+        self.words = np.zeros(
+            5 * n + table.n_tests + self.is_open.shape[0] + 8, dtype=np.uint16
+        )
         self.heap = np.zeros(n + 1, dtype=np.int32)
         self.buffer = np.zeros(4 * n + 8)
         self.cheapest_of_all = np.min(price)
@@ -372,8 +391,11 @@ cdef class NoisySearch:
                 own[i] = noise[i] - least
         scale = 1.0 if self.is_worst else power_of_half(least)
         self.is_done[:] = 0
+        self.is_open[:] = 0
         for i in done:
             self.is_done[i] = 1
+            if self.has_context and self.engine.group[i] >= 0:
+                self.is_open[self.engine.group[i]] = 1
         self.is_out = False
         self.depth = 0
         self.deadline = noisy_seconds_now() + seconds
@@ -395,11 +417,26 @@ cdef class NoisySearch:
             Entry* entry
             int64_t[::1] own = np.asarray(noise) - np.min(noise)
         self.is_done[:] = 0
+        self.is_open[:] = 0
         key = self.spell(&cases[0], &own[0], cases.shape[0], &n_words)
         entry = self.states.find(key, &self.words[0], n_words, 0, 0)
         if entry == NULL:
             return 0.0
         return real_of(entry.lower) * power_of_half(np.min(noise))
+
+    cdef float64_t price_now(self, intp_t test, intp_t code) noexcept nogil:
+        """Return what a test charges if it shows a code, as things stand."""
+        if not self.has_context:
+            return self.price[test]
+        return self.engine.price(test, code, &self.is_paid[0], &self.is_open[0])
+
+    cdef bint may_open(self, intp_t test) noexcept nogil:
+        """Return whether buying a test would open its group."""
+        if not self.has_context or self.table.n_levels[test] == 0:
+            return False
+        return self.engine.group[test] >= 0 and not self.is_open[
+            self.engine.group[test]
+        ]
 
     cdef bint is_late(self) noexcept nogil:
         if not self.is_out:
@@ -479,6 +516,15 @@ cdef class NoisySearch:
                     at += 1
                     key ^= self.hash[test & 0xFFFF] * (
                         <uint64_t> 0xC2B2AE3D27D4EB4F
+                    )
+        if self.has_context and self.engine.has_groups:
+            for k in range(self.engine.n_groups):
+                if self.is_open[k]:
+                    # Numbered after the tests.
+                    words[at] = <uint16_t> (self.table.n_tests + k)
+                    at += 1
+                    key ^= self.hash[(self.table.n_tests + k) & 0xFFFF] * (
+                        <uint64_t> 0xD6E8FEB86659FD93
                     )
         n_words[0] = at
         return key
@@ -887,6 +933,17 @@ cdef class NoisySearch:
         # First pass: the tests that may be bought, and the cheapest of them.
         for test in range(self.table.n_tests):
             if not self.measure(test, cases, weight, n, &kind):
+                if self.may_open(test):
+                    # It tells nothing, and makes others of its group cheaper.
+                    candidate = &candidates[n_candidates[0]]
+                    candidate.test = <int32_t> test
+                    candidate.kind = kind
+                    candidate.score = 0.0
+                    candidate.base = self.price_now(test, -1)
+                    if not self.is_worst:
+                        candidate.base *= total
+                    candidate.lower = 0.0
+                    n_candidates[0] += 1
                 continue
             if kind == TWO_SIDED:
                 is_surely_told = True
@@ -899,18 +956,25 @@ cdef class NoisySearch:
             candidate.kind = kind
             candidate.score = 0.0
             n_out = 0
-            base = self.price[test] if self.is_worst else self.price[test] * total
+            base = 0.0
             part = 0.0
             n_codes = self.table.n_levels[test] + 1
             for code in range(n_codes):
                 if self.sums[code].n == 0:
                     continue
                 n_out += 1
+                if self.is_worst:
+                    base = max(base, self.price_now(test, code))
+                elif self.has_context:
+                    base += self.price_now(test, code) * self.sums[code].mass
                 if not self.is_worst and self.use_entropy and (
                     self.sums[code].n_labels > 1
                 ):
                     # In bits; the price of a bit comes later.
                     part += plogp(self.sums[code].mass) - self.sums[code].logs
+            if not self.is_worst and not self.has_context:
+                base = self.price[test] * total
+            candidate.base = base
             candidate.lower = part
             n_candidates[0] += 1
             cheapest = min(cheapest, self.price[test])
@@ -922,7 +986,7 @@ cdef class NoisySearch:
                     test, cases, n, weight, NULL,
                     INFORMATION if self.by_information else ELIMINATION,
                     &self.scratch, &kind,
-                ) / max(self.price[test], 1e-300)
+                ) / max(base if self.is_worst else base / max(total, 1e-300), 1e-300)
         if not is_surely_told:
             # Nothing is sure to tell the cases apart: the policy decides here.
             n_candidates[0] = 0
@@ -930,10 +994,9 @@ cdef class NoisySearch:
         state_bound = self.bound_words(cases, weight, n, cheapest, rate, arity)
         for i in range(n_candidates[0]):
             candidate = &candidates[i]
-            base = self.price[candidate.test]
-            if not self.is_worst:
-                base *= total
-            candidate.lower = base + max(0.0, rate * candidate.lower) * (1 - ROUNDING)
+            candidate.lower = (
+                candidate.base + max(0.0, rate * candidate.lower)
+            ) * (1 - ROUNDING)
             least = min(least, candidate.lower)
         if self.breadth == 0:
             state_bound = max(state_bound, least)
@@ -997,8 +1060,9 @@ cdef class NoisySearch:
             Child* children = NULL
             Child* child
             int64_t least
-            float64_t total, value, base = self.price[test]
-            bint was_done
+            float64_t total, value, flat, base = 0.0
+            bint was_done, was_open = True
+            int32_t group = self.engine.group[test] if self.has_context else -1
             Entry* entry
             uint64_t key
             uint8_t kind
@@ -1012,11 +1076,10 @@ cdef class NoisySearch:
                 self.sums[n_codes].n > 0 and self.table.chance(test, code) > 0
             ):
                 n_out += 1
-        if not self.is_worst:
-            value = 0.0
+        if not self.is_worst and not self.has_context:
             for i in range(n):
-                value += weight[i]
-            base *= value
+                base += weight[i]
+            base *= self.price[test]
         parts = <int32_t*> malloc((n_out * n + 1) * sizeof(int32_t))
         noises = <int64_t*> malloc((n_out * n + 1) * sizeof(int64_t))
         own = <float64_t*> malloc((n + 1) * sizeof(float64_t))
@@ -1027,6 +1090,11 @@ cdef class NoisySearch:
                 with gil:
                     raise MemoryError("no memory left to expand a state")
             self.is_done[test] = 1
+            # A test of a group has one price for all outcomes.
+            flat = self.price_now(test, -1)
+            if group >= 0:
+                was_open = self.is_open[group]
+                self.is_open[group] = 1
             total = base
             for code in range(n_codes):
                 child = &children[n_children]
@@ -1034,7 +1102,16 @@ cdef class NoisySearch:
                 child.n = self.table.list_part(
                     test, code, cases, noise, n, parts + at, noises + at
                 )
-                if child.n == 0 or self.is_settled(parts + at, child.n):
+                if child.n == 0:
+                    continue
+                child.price = flat if group >= 0 else self.price_now(test, code)
+                if self.is_worst:
+                    total = max(total, child.price)
+                elif self.has_context:
+                    total += child.price * self.weigh_all(
+                        parts + at, noises + at, child.n
+                    )
+                if self.is_settled(parts + at, child.n):
                     continue
                 least = noises[at]
                 for i in range(1, child.n):
@@ -1062,7 +1139,7 @@ cdef class NoisySearch:
                         child.lower = max(child.lower, real_of(entry.lower))
                         child.is_certified = entry.is_certified or entry.is_exact
                 if self.is_worst:
-                    total = max(total, base + child.lower)
+                    total = max(total, child.price + child.lower)
                 else:
                     total += child.scale * child.lower
                 at += child.n
@@ -1096,7 +1173,7 @@ cdef class NoisySearch:
                         return total
             if self.is_worst or not self.use_shares:
                 left = self.solve_in_turn(
-                    children, n_children, parts, noises, enough, base, &total
+                    children, n_children, parts, noises, enough, &total
                 )
             else:
                 left = self.solve_by_shares(
@@ -1108,6 +1185,8 @@ cdef class NoisySearch:
             return total
         finally:
             self.is_done[test] = was_done
+            if group >= 0:
+                self.is_open[group] = was_open
             free(parts)
             free(noises)
             free(own)
@@ -1115,7 +1194,7 @@ cdef class NoisySearch:
 
     cdef intp_t solve_in_turn(
         self, Child* children, intp_t n_children, int32_t* parts, int64_t* noises,
-        float64_t enough, float64_t base, float64_t* total,
+        float64_t enough, float64_t* total,
     ) except -1 nogil:
         """Solve what a test may leave, one after another; return how many are open.
 
@@ -1137,7 +1216,7 @@ cdef class NoisySearch:
             child = children[hardest]
             children[hardest] = children[left - 1]
             if self.is_worst:
-                allowed = enough - base
+                allowed = enough - child.price
             else:
                 allowed = (
                     enough - (total[0] - child.scale * child.lower)
@@ -1151,7 +1230,7 @@ cdef class NoisySearch:
             if self.is_out and not is_child_exact:
                 return left
             if self.is_worst:
-                total[0] = max(total[0], base + value)
+                total[0] = max(total[0], child.price + value)
             else:
                 total[0] += child.scale * (value - child.lower)
             if not is_child_exact:

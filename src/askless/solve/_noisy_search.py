@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from askless._core._noisy_search import NoisySearch
 from askless.exceptions import InvalidOptionError
 from askless.policy import Tree
+from askless.problem import PriceList
 from askless.solve._answer import Answer, Limits
+from askless.solve._bounds import least_prices
 from askless.solve._noisy_expand import Choice, expand_noisy
 from askless.solve._noisy_rules import check_task, grow_tree
 from askless.solve._noisy_table import NoisyTask, state_noisy
@@ -74,7 +76,7 @@ def search_noisy(
     Parameters
     ----------
     task : Task
-        What to solve; no delayed tests, groups or prices by outcome.
+        What to solve; no delayed tests.
     limits : Limits
         Time, threads and progress.
     max_memory : int, default=2147483648
@@ -125,16 +127,17 @@ def _check(task: Task) -> None:
     check_task(task)
     if task.objective == "both":
         raise InvalidOptionError(
-            "objective='both' needs every outcome to be known. Got "
-            f"{int(table.is_unknown.sum())} unknown outcomes. Search for the expected "
-            "and the worst cost one at a time."
+            "objective='both' needs every outcome to be known: it counts in whole "
+            "numbers what a state may still spend, and what unknown outcomes cost is a "
+            f"real number. Got {int(table.is_unknown.sum())} unknown outcomes. Search "
+            "for the expected and the worst cost one at a time."
         )
-    prices = table.prices
-    is_plain = not prices.by_outcome and all(group is None for group in prices.group)
-    if prices.delayed.any() or not is_plain:
+    if table.prices.delayed.any():
+        name = table.test_names[int(np.flatnonzero(table.prices.delayed)[0])]
         raise InvalidOptionError(
-            "The search of tables with unknown outcomes takes one price for each test. "
-            "Got groups, delays or prices by outcome. Use a rule such as 'elimination'."
+            "The search of tables with unknown outcomes chooses every test by what was "
+            f"seen before, and takes no delays. Got {name!r}, whose result comes too "
+            "late to choose by. Use a rule such as 'elimination'."
         )
     if table.n_cases > MOST_CASES:
         raise InvalidOptionError(
@@ -178,9 +181,11 @@ class NoisyRace(Race[float]):
 
     def _engine(self, mode: int, **options: Any) -> NoisySearch:
         stated = self.stated
+        prices = self.task.table.prices
         engine = NoisySearch(
             stated.kernel,
-            np.ascontiguousarray(self.task.table.prices.full),
+            least_prices(self.task.table),
+            engine=None if _is_flat(prices) else prices.engine,
             mode=mode,
             is_worst=self.is_worst,
             near=stated.near,
@@ -212,9 +217,10 @@ class NoisyRace(Race[float]):
 
     def prove(self) -> None:
         """Raise the threshold until the bound meets the best cost."""
-        prices = self.task.table.prices.full
+        full = self.task.table.prices.full
         # Where prices differ, a relaxed search throws cheap coins again and again.
-        is_even = prices.min() > 0 and prices.max() == prices.min()
+        is_even = full.min() > 0 and full.max() == full.min()
+        is_even = is_even and _is_flat(self.task.table.prices)
         for mode in (RELAXED, TRACKED) if is_even else (TRACKED,):
             if self._prove_by(mode):
                 return
@@ -284,6 +290,11 @@ class NoisyRace(Race[float]):
         if self.is_stopped:
             engine.stop()
         return tree
+
+
+def _is_flat(prices: PriceList) -> bool:
+    """Return whether every test has one price, whatever it shows and goes with."""
+    return not prices.by_outcome and all(group is None for group in prices.group)
 
 
 def _repeats(tree: Tree) -> bool:

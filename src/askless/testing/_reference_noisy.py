@@ -70,6 +70,17 @@ class PlainNoisy:
         levels = self.chances[test]
         return levels[code] if code < self.table.tests[test].n_levels else Fraction(0)
 
+    def charge(self, test: int, code: int, done: set[int]) -> Fraction:
+        """Return what a test charges if it shows a code after other tests."""
+        prices = self.table.prices
+        by_outcome = prices.by_outcome.get(test, ())
+        if code < len(by_outcome):
+            return Fraction(float(by_outcome[code]))
+        group = prices.group[test]
+        if group is not None and any(prices.group[other] == group for other in done):
+            return Fraction(float(prices.discounted[test]))
+        return self.price[test]
+
     def alive(self, history: History) -> dict[int, Fraction]:
         """Return the cases left and their weights."""
         left = {}
@@ -153,11 +164,15 @@ def brute_force_noisy(
             codes = plain.outcomes(test, cases)
             if test in done or not codes:
                 continue
-            below = [best(history | {(test, code)}) for code in codes]
-            if objective == "worst":
-                totals.append(plain.price[test] + max(below))
-            else:
-                totals.append(plain.price[test] * sum(cases.values()) + sum(below))
+            parts: list[Fraction] = []
+            for code in codes:
+                after = history | {(test, code)}
+                paid = plain.charge(test, code, done)
+                if objective == "expected":
+                    paid *= sum(plain.alive(after).values())
+                parts.append(paid + best(after))
+            whole = sum(parts, Fraction(0))
+            totals.append(max(parts) if objective == "worst" else whole)
         return min(totals)
 
     return float(best(START))
