@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from askless import ACTClassifier
+from askless import ACTClassifier, ICETClassifier
 from askless._core._errors import expected_errors
 from askless._core._induce import VALUES, Inducer
 from askless._core._rules import RULES
@@ -15,6 +16,8 @@ from askless._core._workspace import Workspace
 from askless.learn._genetic import decode_bits, encode_value
 from askless.learn._look_ahead import act_settings
 from askless.problem import PriceList
+from askless.testing import PlainGrower
+from askless.testing._reference_trees import NOTHING_PAID
 
 
 def induce(codes, classes, mistakes, prices, **options) -> Inducer:
@@ -94,13 +97,31 @@ def test_a_subtree_is_pruned_where_mistakes_are_cheap():
     assert alone == pytest.approx(51.809488, abs=1e-6)
 
 
-def test_a_leaf_of_three_classes_averages_its_mistakes():
-    # mistakes[true][decision]; the paper writes the transpose.
+@pytest.mark.parametrize(
+    ("label", "value"), [(0, 132.4662), (1, 223.6315), (2, 829.1138)]
+)
+def test_a_leaf_of_three_classes_averages_its_mistakes(label, value):
+    # mistakes[true][decision]; the paper writes the transpose. The other two labels are
+    # made so dear that this one is decided.
     mistakes = np.array([[0, 10, 50], [20, 0, 30], [100, 5, 0]]).T
+    mistakes = mistakes + 1e6 * (np.arange(3) != label) * (1 - np.eye(3))
     classes = [0] * 8 + [1] * 3 + [2]
     inducer = induce(np.zeros((1, 12)), classes, mistakes, [1])
     inducer.grow()
-    assert inducer.value == pytest.approx(132.4662, abs=1e-4)
+    assert inducer.value == pytest.approx(value, abs=1e-4)
+
+
+def test_the_cheapest_samples_of_the_branches_add_up(monkeypatch):
+    # A test of 0.4, and two samples in each of its branches.
+    grower = PlainGrower(
+        [[0, 1]], [2], [False], [0, 1], [1.0, 1.0], [[0, 9], [9, 0]],
+        PriceList.plain([0.2]), n_samples=2,
+    )  # fmt: skip
+    samples = iter([4.7, 5.1, 8.9, 4.9])
+    monkeypatch.setattr(
+        grower, "price_sample", lambda *_, **__: (next(samples), NOTHING_PAID)
+    )
+    assert [total for *_, total in grower.price_tests()] == [pytest.approx(10.0)]
 
 
 @pytest.mark.parametrize(
@@ -183,6 +204,21 @@ def test_bits_of_icet_are_decoded():
     assert decode(2048, 1, 10_000) == pytest.approx(5001.7209, abs=1e-4)
     assert decode(2048, 0, 1) == pytest.approx(0.500122, abs=1e-6)
     assert decode(2048, 1, 100) == pytest.approx(50.512088, abs=1e-6)
+
+
+def test_the_gray_code_of_2048_is_3072():
+    bits = encode_value(2048, 0, 4095, gray=True)
+    assert int("".join(map(str, bits)), 2) == 3072
+    codes = [encode_value(n, 0, 4095, gray=True) for n in range(4096)]
+    assert [decode_bits(b, 0, 4095, gray=True) for b in codes] == list(range(4096))
+    assert all((a != b).sum() == 1 for a, b in pairwise(codes))
+
+
+def test_icet_searches_in_a_gray_code_too():
+    X = [[i, i % 7] for i in range(40)]
+    y = [i > 19 for i in range(40)]
+    model = ICETClassifier([1, 5], 50, trials=100, gray_code=True, random_state=0)
+    assert model.fit(X, y).score(X, y) == 1
 
 
 def test_numbers_of_icet_survive_coding(rng):

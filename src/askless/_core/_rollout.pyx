@@ -245,6 +245,63 @@ cdef class Rollouts:
         """Return what a leaf with these class weights costs."""
         return self.leaf(&weights[0])
 
+    @property
+    def least_to_split(self):
+        """A leaf must cost more than this before a split can pay."""
+        return 2 * self.leaf_cost
+
+    def part_rows(
+        self,
+        const int32_t[::1] rows not None,
+        intp_t test,
+        intp_t cut,
+        bint missing_right,
+    ):
+        """Part rows by a split, each branch with its code, class weights and leaf.
+
+        Returns
+        -------
+        codes, parts, weights, leaves : lists
+            By branch; of a cut, 0 is the lower side and 1 the upper one.
+        """
+        cdef:
+            const uint16_t* column = &self.codes[test, 0]
+            Space* space = &self.spaces[0]
+            int32_t* ends = space.branch_of    # (n_codes,)
+            intp_t n = rows.shape[0], k = self.n_classes, i, code
+            int32_t size, before = 0
+            int32_t missing = self.n_levels[test]
+            int32_t[::1] sorted_rows = np.empty(n, dtype=np.int32)
+            float64_t[::1] weights
+        memset(ends, 0, self.n_codes * sizeof(int32_t))
+        for i in range(n):
+            ends[branch_code(column[rows[i]], cut, missing, missing_right)] += 1
+        codes = []
+        for code in range(self.n_codes):
+            size = ends[code]
+            ends[code] = before
+            before += size
+            # Both sides of a cut, even if one of them is empty.
+            if size > 0 or (cut >= 0 and code < 2):
+                codes.append(code)
+        for i in range(n):
+            code = branch_code(column[rows[i]], cut, missing, missing_right)
+            sorted_rows[ends[code]] = rows[i]
+            ends[code] += 1
+        whole = np.asarray(sorted_rows)
+        parts, by_branch, leaves = [], [], []
+        before = 0
+        for code in codes:
+            counted = np.zeros(k)
+            weights = counted
+            for i in range(before, ends[code]):
+                self.count_row(&weights[0], sorted_rows[i])
+            parts.append(whole[before:ends[code]])
+            by_branch.append(counted)
+            leaves.append(self.leaf(&weights[0]))
+            before = ends[code]
+        return codes, parts, by_branch, leaves
+
     def price(
         self,
         const int32_t[::1] rows not None,
@@ -346,7 +403,7 @@ cdef class Rollouts:
             order = <int32_t*> malloc((n + 1) * sizeof(int32_t))
             if values == NULL or order == NULL:
                 raise MemoryError("no memory left to list splits")
-            self.sort_by_value(candidates, n, order)
+            sort_by_value(candidates, n, order, values)
             with nogil:
                 for i in prange(
                     n, schedule="dynamic", chunksize=1, num_threads=self.n_jobs
@@ -382,12 +439,6 @@ cdef class Rollouts:
             free(candidates)
             free(values)
             free(order)
-
-    cdef void sort_by_value(self, Split* candidates, intp_t n, int32_t* order):
-        """Order candidates by their promise, so that a good bound is found early."""
-        keys = np.array([-candidates[c].value for c in range(n)])
-        for i, c in enumerate(np.argsort(keys, kind="stable").tolist()):
-            order[i] = c
 
     cdef int check(self, Space* space) except -1:
         if space.failed:
@@ -1129,6 +1180,48 @@ cdef class Rollouts:
             least = min(least, total)
             self.unwind(space, n_marks)
         return least
+
+
+cdef inline intp_t branch_code(
+    intp_t code, intp_t cut, intp_t missing, bint missing_right
+) noexcept nogil:
+    """Return the code of the branch that a code goes to."""
+    if cut < 0:
+        return code
+    return missing_right if code == missing else code > cut
+
+
+cdef void sort_by_value(
+    const Split* candidates, intp_t n, int32_t* order, float64_t* spare
+) noexcept nogil:
+    """Order candidates by their promise, so that a good bound is found early.
+
+    Runs of 1, 2, 4 ... are merged; the earlier one of a tie stays before.
+    """
+    cdef:
+        intp_t width = 1, start, middle, end, i, j, k
+        int32_t* merged = <int32_t*> spare
+    for i in range(n):
+        order[i] = <int32_t> i
+    while width < n:
+        start = 0
+        while start < n:
+            middle = min(start + width, n)
+            end = min(start + 2 * width, n)
+            i = start
+            j = middle
+            for k in range(start, end):
+                if j == end or i < middle and not (
+                    candidates[order[i]].value < candidates[order[j]].value
+                ):
+                    merged[k] = order[i]
+                    i += 1
+                else:
+                    merged[k] = order[j]
+                    j += 1
+            start = end
+        memcpy(order, merged, n * sizeof(int32_t))
+        width *= 2
 
 
 cdef inline int rule_of(intp_t sample) noexcept nogil:

@@ -164,11 +164,13 @@ class CostTreeClassifier(PolicyClassifier):
             n_cuts=int(self.n_cuts),
             seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
             n_jobs=_count_jobs(self.n_jobs),
+            is_timed=self.time_limit is not None,
             flag=flag,
             listener=self._listener,
         )
         self.status_ = run_until(search.run, flag, self.time_limit)
         self.stages_ = search.stages
+        assert search.best is not None  # once it has run
         self.expected_cost_ = search.best.cost / search.total
         self._warn_if_stopped(search)
         return Tree.from_arrays(

@@ -7,7 +7,8 @@ splits are priced by compiled code. This module must not know where rows come fr
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ MASK = (1 << 64) - 1
 TIE = 1e-9
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Node:
     """A node under construction: its rows, what they have paid, and what it became."""
 
@@ -42,8 +43,8 @@ class Node:
     missing_right: bool = False
     charge: float = 0.0
     cost: float = 0.0
-    codes: list[int] = field(default_factory=list)
-    children: list[Node] = field(default_factory=list)
+    codes: Sequence[int] = ()
+    children: Sequence[Node] = ()
 
     @property
     def weight(self) -> float:
@@ -53,7 +54,7 @@ class Node:
     def close(self) -> None:
         """Make it a leaf."""
         self.test, self.cut, self.charge = -1, -1, 0.0
-        self.codes, self.children = [], []
+        self.codes, self.children = (), ()
         self.cost = self.leaf
 
 
@@ -107,6 +108,8 @@ class Grower:
         preorder, because what one of them orders is paid for in the next.
         """
         root = self._root(rule)
+        # What costs no more than this stays a leaf.
+        hopeless = self.rollouts.least_to_split
         waiting = [(-root.leaf, 0, root)]
         ordered: list[Node] = []
         count = 1
@@ -117,13 +120,14 @@ class Grower:
                 ordered.extend(reversed(node.children))
                 continue
             for child in node.children:
-                heapq.heappush(waiting, (-child.leaf, count, child))
-                count += 1
+                if child.leaf > hopeless:
+                    heapq.heappush(waiting, (-child.leaf, count, child))
+                    count += 1
         self._prune(root)
         return root
 
-    def greedy_rule(self) -> int:
-        """Return the greedy rule whose tree on all rows is cheaper, EG2 or DTMC."""
+    def greedy_rule(self) -> tuple[int, float]:
+        """Return the greedy rule whose tree is cheaper, EG2 or DTMC, and its cost."""
         return self._greedy_rule(self._root(DTMC))
 
     def _root(self, rule: int) -> Node:
@@ -143,7 +147,7 @@ class Grower:
     def _split(self, node: Node, n_samples: int) -> None:
         chosen = self._choose(node, n_samples)
         if chosen[0] == -2:
-            node.rule = self._greedy_rule(node)
+            node.rule, _ = self._greedy_rule(node)
             chosen = self._choose(node, 0)
         if chosen[0] < 0:
             return
@@ -158,41 +162,33 @@ class Grower:
         )  # fmt: skip
         return choice
 
-    def _greedy_rule(self, node: Node) -> int:
-        """Return the greedy rule whose tree is cheaper here."""
+    def _greedy_rule(self, node: Node) -> tuple[int, float]:
+        """Return the greedy rule whose tree is cheaper here, and its cost."""
         where = (node.rows, node.paid, node.is_open, node.order)
         by_eg2 = self.rollouts.price(*where, EG2)
         by_dtmc = self.rollouts.price(*where, DTMC)
-        return EG2 if by_eg2 < by_dtmc else DTMC
+        return (EG2, by_eg2) if by_eg2 < by_dtmc else (DTMC, by_dtmc)
 
     def _part(self, node: Node) -> None:
-        codes = self.rows.codes[node.test, node.rows]
-        missing = int(self.n_levels[node.test])
-        if node.cut >= 0:
-            goes_right = np.where(
-                codes == missing, node.missing_right, codes > node.cut
-            )
-            parts = [(0, node.rows[~goes_right]), (1, node.rows[goes_right])]
-        else:
-            parts = [(int(c), node.rows[codes == c]) for c in np.unique(codes)]
+        node.codes, parts, weights, leaves = self.rollouts.part_rows(
+            node.rows, node.test, node.cut, node.missing_right
+        )
         paid, is_open, order = self._pay(node)
         key = _mix(_mix(node.key, node.test), node.cut + 1)
-        for at, (code, rows) in enumerate(parts):
-            weights = self.rollouts.count_classes(rows)
-            # An order is one bill for all its branches; elsewhere each has its own.
-            shares_bill = order > 0
-            child = Node(
+        # An order is one bill for all its branches; elsewhere each copies it to pay.
+        node.children = [
+            Node(
                 rows=rows,
-                weights=weights,
-                leaf=self.rollouts.price_leaf(weights),
-                paid=paid if shares_bill else paid.copy(),
-                is_open=is_open if shares_bill else is_open.copy(),
+                weights=weights[at],
+                leaf=leaves[at],
+                paid=paid,
+                is_open=is_open,
                 order=order,
                 key=_mix(key, at),
                 rule=node.rule,
             )
-            node.codes.append(code)
-            node.children.append(child)
+            for at, rows in enumerate(parts)
+        ]
 
     def _pay(self, node: Node) -> tuple[NDArray[np.uint8], NDArray[np.uint8], float]:
         """Return what is paid for below a node, and the weight of its order."""

@@ -45,6 +45,8 @@ class CostTreeSearch:
         Source of the random numbers.
     n_jobs : int
         Threads.
+    is_timed : bool
+        Whether time may run out.
     flag : StopFlag
         When to end.
     listener : callable or None
@@ -64,6 +66,7 @@ class CostTreeSearch:
         n_cuts: int,
         seed: int,
         n_jobs: int,
+        is_timed: bool,
         flag: StopFlag,
         listener: Listener | None,
     ) -> None:
@@ -77,26 +80,36 @@ class CostTreeSearch:
         self.n_cuts = n_cuts
         self.seed = seed
         self.n_jobs = n_jobs
+        self.is_timed = is_timed
         self.flag = flag
         self.listener = listener
         self.start = time.monotonic()
         self.stages: list[Stage] = []
         self.greedy_seconds = 0.0
         self.total = float(rows.weights.sum())
-        self.best: Node
+        self.best: Node | None = None
+        self.best_cost = float("inf")
 
     def run(self) -> None:
         """Grow trees until all are done or the flag is up; keep the best."""
         grower = self._prepare()
-        self._keep("greedy", grower.grow(grower.greedy_rule()))
+        rule, cost = grower.greedy_rule()
+        # The greedy tree is put down only if nothing beats it. With delays, its price
+        # is only an estimate; and if time is short, it is what there will be.
+        is_later = not (self.flag or self.is_timed or self.prices.delayed.any())
+        greedy = None if is_later else grower.grow(rule)
+        self._keep("greedy", cost if greedy is None else greedy.cost, greedy)
         self.greedy_seconds = time.monotonic() - self.start
         if not self.flag:
-            self._keep("two steps", grower.grow(TWO_STEP))
+            tree = grower.grow(TWO_STEP)
+            self._keep("two steps", tree.cost, tree)
         for n in self.samples:
             if self.flag:
                 break
-            name = f"{n} sample{'s' if n > 1 else ''}"
-            self._keep(name, grower.grow(ROLLOUT, n - 1))
+            tree = grower.grow(ROLLOUT, n - 1)
+            self._keep(f"{n} sample{'s' if n > 1 else ''}", tree.cost, tree)
+        if self.best is None:
+            self.best = grower.grow(rule)
 
     def _prepare(self) -> Grower:
         """Smooth the classes, and set up the kernel."""
@@ -144,14 +157,14 @@ class CostTreeSearch:
             self.n_jobs,
         )
 
-    def _keep(self, name: str, tree: Node) -> None:
+    def _keep(self, name: str, cost: float, tree: Node | None) -> None:
         """Keep the cheaper tree, the older one on a tie."""
-        if not self.stages or tree.cost < self.best.cost * (1.0 - 1e-9):
-            self.best = tree
+        if cost < self.best_cost * (1.0 - 1e-9):
+            self.best, self.best_cost = tree, cost
         seconds = time.monotonic() - self.start
         done = (len(self.stages) + 1) / (2 + len(self.samples))
-        cost, best = tree.cost / self.total, self.best.cost / self.total
-        self.stages.append(Stage(name, seconds, cost, best, done))
+        best = self.best_cost / self.total
+        self.stages.append(Stage(name, seconds, cost / self.total, best, done))
         if self.listener is not None:
             self.listener(self.stages[-1])
 

@@ -24,8 +24,10 @@ _PLACES = 1 << np.arange(N_BITS)[::-1]
 WINDOW = 5
 
 
-def decode_bits(bits: Bits, low: float, high: float) -> float:
+def decode_bits(bits: Bits, low: float, high: float, *, gray: bool = False) -> float:
     """Return the number that 12 bits stand for, evenly between low and high.
+
+    In a Gray code, neighbours differ in one bit.
 
     Examples
     --------
@@ -33,12 +35,15 @@ def decode_bits(bits: Bits, low: float, high: float) -> float:
     >>> round(decode_bits(one, 1, 10000), 4)
     5001.7209
     """
-    whole = int(bits @ _PLACES)
-    return float(low + whole * (high - low) / (2**N_BITS - 1))
+    return float(decode_all(bits, np.array([low]), np.array([high]), gray=gray)[0])
 
 
 def decode_all(
-    bits: Bits, low: NDArray[np.float64], high: NDArray[np.float64]
+    bits: Bits,
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    *,
+    gray: bool = False,
 ) -> NDArray[np.float64]:
     """Return the numbers of strings of bits, each number with a range of its own.
 
@@ -49,20 +54,27 @@ def decode_all(
     >>> decode_all(np.ones(24, np.uint8), np.array([0.0, 1.0]), np.array([1.0, 5.0]))
     array([1., 5.])
     """
-    whole = bits.reshape(*bits.shape[:-1], -1, N_BITS) @ _PLACES
+    each = bits.reshape(*bits.shape[:-1], -1, N_BITS)
+    if gray:
+        each = np.bitwise_xor.accumulate(each, axis=-1)
+    whole = each @ _PLACES
     return np.asarray(low + whole * (high - low) / (2**N_BITS - 1))
 
 
-def encode_value(value: float, low: float, high: float) -> Bits:
+def encode_value(value: float, low: float, high: float, *, gray: bool = False) -> Bits:
     """Return the 12 bits nearest to a number; one out of range is moved to its end.
 
     Examples
     --------
     >>> encode_value(0.5, 0, 1).tolist()
     [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    >>> encode_value(0.5, 0, 1, gray=True).tolist()
+    [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     """
     share = (min(max(value, low), high) - low) / (high - low)
     whole = round(share * (2**N_BITS - 1))
+    if gray:
+        whole ^= whole >> 1
     return np.array([whole >> i & 1 for i in range(N_BITS)][::-1], dtype=np.uint8)
 
 

@@ -62,6 +62,8 @@ class ICETClassifier(PolicyClassifier):
         The chance that a bit is drawn anew.
     seeded : bool, default=True
         Start with an individual that has the true costs among the random ones.
+    gray_code : bool, default=False
+        Code numbers so that neighbours differ in one bit.
     min_weight : float, default=2.0
         At least two branches of a split must have this weight of rows.
     time_limit : float, default=None
@@ -125,6 +127,7 @@ class ICETClassifier(PolicyClassifier):
         crossover: float = 0.6,
         mutation: float = 0.001,
         seeded: bool = True,
+        gray_code: bool = False,
         min_weight: float = 2.0,
         time_limit: float | None = None,
         random_state: Any = None,
@@ -138,6 +141,7 @@ class ICETClassifier(PolicyClassifier):
         self.crossover = crossover
         self.mutation = mutation
         self.seeded = seeded
+        self.gray_code = gray_code
         self.min_weight = min_weight
         self.time_limit = time_limit
         self.random_state = random_state
@@ -152,7 +156,12 @@ class ICETClassifier(PolicyClassifier):
             merge_mistakes(costs, self.mistakes),
         )
         trainer = _Trainer(
-            examples, induction, float(self.min_weight), seed, float(self.train_share)
+            examples,
+            induction,
+            float(self.min_weight),
+            seed,
+            float(self.train_share),
+            gray=bool(self.gray_code),
         )
         n_tests = len(examples.tests)
         rng = np.random.default_rng([seed, 1])
@@ -237,7 +246,10 @@ class _Trainer:
         min_weight: float,
         seed: int,
         train_share: float,
+        *,
+        gray: bool,
     ) -> None:
+        self.gray = gray
         self.examples = examples
         self.induction = induction
         self.min_weight = min_weight
@@ -259,9 +271,13 @@ class _Trainer:
         """Return the bits of an individual."""
         return np.concatenate(
             [
-                *(encode_value(cost, *COSTS) for cost in costs.tolist()),
-                encode_value(weight, *WEIGHT),
-                encode_value(confidence, *CONFIDENCE),
+                encode_value(value, low, high, gray=self.gray)
+                for value, low, high in zip(
+                    [*costs.tolist(), weight, confidence],
+                    self.low,
+                    self.high,
+                    strict=True,
+                )
             ]
         )
 
@@ -269,7 +285,7 @@ class _Trainer:
         self, bits: NDArray[np.uint8]
     ) -> tuple[NDArray[np.float64], float, float]:
         """Return the costs, their weight and the confidence of an individual."""
-        numbers = decode_all(bits, self.low, self.high)
+        numbers = decode_all(bits, self.low, self.high, gray=self.gray)
         return numbers[:-2], float(numbers[-2]), float(numbers[-1]) / 100
 
     def grow(self, bits: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
@@ -312,7 +328,7 @@ class _Trainer:
         A trial parts the rows by a key of its own, so it does not matter which thread
         it falls to.
         """
-        numbers = decode_all(bits, self.low, self.high)
+        numbers = decode_all(bits, self.low, self.high, gray=self.gray)
         while len(self.growers) < n_jobs:
             self.growers.append(
                 Trials(
