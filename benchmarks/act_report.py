@@ -15,7 +15,7 @@ from scipy import stats
 # Of a two-sided test.
 LEVEL = 0.05
 # A t-test of a problem needs so many folds.
-LEAST_FOLDS = 5
+LEAST_FOLDS = 4
 NAMES = {
     "c45": "C4.5", "lsid3": "LSID3", "idx": "IDX", "csid3": "CS-ID3", "eg2": "EG2",
     "dtmc": "DTMC", "icet": "ICET", "act": "ACT",
@@ -334,7 +334,7 @@ def _draw_scatter(axis: Any, main: pd.DataFrame) -> None:
     axis.plot([0, top], [0, top], "--", color="#888888", linewidth=1)
     axis.set_xlabel("ICET, % of standard cost")
     axis.set_ylabel("ACT")
-    axis.set_title("a point a problem; below the line ACT is better")
+    axis.set_title("problems; ACT is better below the line")
     axis.legend(fontsize=8)
 
 
@@ -347,4 +347,6 @@ def _draw_part(axis: Any, frame: pd.DataFrame, key: str, title: str) -> None:
     for name in means:
         axis.plot(means.index, means[name], marker="o", label=NAMES[name])
     axis.set_xscale("log")
+    axis.set_xticks(means.index, [f"{value:g}" for value in means.index])
+    axis.minorticks_off()
     axis.legend(fontsize=8)

@@ -178,6 +178,8 @@ def draw_growth(curves: dict[str, list[tuple[int, float]]], path: Path) -> None:
         x, seconds = np.array(points).T
         axis.loglog(x, seconds, marker="o", color="#e6550d")
         axis.loglog(x, seconds[0] * x / x[0], "--", color="#888888", linewidth=1)
+        axis.set_xticks(x, [f"{value:g}" for value in x])
+        axis.minorticks_off()
         axis.set_xlabel(name)
         axis.set_ylabel("seconds")
         axis.grid(alpha=0.25)
