@@ -930,6 +930,8 @@ def grow_bagged(
         raise MemoryError("no memory left for a sample of the rows")
     for test in range(n_tests):
         grower.last_cut[test] = -1
+    # A node for three rows is more than most trees have.
+    grower.tree.resize(n // 3 + 64, n // 3 + 64, n // 2 + 64)
     if n_rows:
         with nogil:
             for i in range(n_columns):
@@ -973,4 +975,6 @@ def grow_bagged(
     grower.push(root)
     with nogil:
         grower.grow()
+        # The room that is left goes back.
+        grower.tree.resize(0, 0, 0)
     return grower.tree

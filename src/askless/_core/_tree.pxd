@@ -23,6 +23,10 @@ cdef class TreeBuffer:
     cdef float64_t* weight
 
     # Each returns the index of what it added.
+    cdef int release(self) except -1
+    cdef int resize(
+        self, intp_t node_room, intp_t branch_room, intp_t weight_room
+    ) except -1 nogil
     cdef intp_t add_node(self, intp_t parent, intp_t parent_branch) except -1 nogil
     cdef intp_t add_branch(self, intp_t code) except -1 nogil
     cdef intp_t add_weight(self, intp_t class_index, float64_t weight) except -1 nogil

@@ -28,6 +28,10 @@ cdef class TreeBuffer:
     """Growing arrays of nodes, branches and class weights."""
 
     def __dealloc__(self):
+        self.release()
+
+    cdef int release(self) except -1:
+        """Give all memory back and have no nodes."""
         free(self.test)
         free(self.cut)
         free(self.parent)
@@ -39,6 +43,37 @@ cdef class TreeBuffer:
         free(self.weight_start)
         free(self.weight_class)
         free(self.weight)
+        self.test = self.cut = self.parent = self.parent_branch = NULL
+        self.default_branch = self.branch_start = NULL
+        self.branch_code = self.branch_child = self.weight_class = NULL
+        self.weight_start = NULL
+        self.weight = NULL
+        self.n_nodes = self.n_branches = self.n_weights = 0
+        self.node_room = self.branch_room = self.weight_room = 0
+        return 0
+
+    cdef int resize(
+        self, intp_t node_room, intp_t branch_room, intp_t weight_room
+    ) except -1 nogil:
+        """Make room for so many, at least for what there is.
+
+        Room that is not used takes no memory, but arrays that grow leave holes behind.
+        """
+        self.node_room = max(node_room, self.n_nodes, 1)
+        self.branch_room = max(branch_room, self.n_branches, 1)
+        self.weight_room = max(weight_room, self.n_weights, 1)
+        extend(<void**> &self.test, self.node_room, sizeof(int32_t))
+        extend(<void**> &self.cut, self.node_room, sizeof(int32_t))
+        extend(<void**> &self.parent, self.node_room, sizeof(int32_t))
+        extend(<void**> &self.parent_branch, self.node_room, sizeof(int32_t))
+        extend(<void**> &self.default_branch, self.node_room, sizeof(int32_t))
+        extend(<void**> &self.branch_start, self.node_room, sizeof(int32_t))
+        extend(<void**> &self.weight_start, self.node_room, sizeof(int64_t))
+        extend(<void**> &self.branch_code, self.branch_room, sizeof(int32_t))
+        extend(<void**> &self.branch_child, self.branch_room, sizeof(int32_t))
+        extend(<void**> &self.weight_class, self.weight_room, sizeof(int32_t))
+        extend(<void**> &self.weight, self.weight_room, sizeof(float64_t))
+        return 0
 
     cdef intp_t add_node(self, intp_t parent, intp_t parent_branch) except -1 nogil:
         cdef intp_t node = self.n_nodes
@@ -130,69 +165,105 @@ cdef object copy_reals(const float64_t* values, intp_t n):
 def join_trees(list trees not None):
     """Return the arrays of a forest: the nodes of all trees, one tree after another.
 
-    Each node is decided for its heaviest class, the first of a tie.
+    Each node is decided for its heaviest class, the first of a tie. The trees are used
+    up: what is copied is given back at once, so that the forest never takes its memory
+    twice.
     """
     cdef:
         TreeBuffer tree
         intp_t n_nodes = 0, n_branches = 0, n_weights = 0
         intp_t node = 0, branch = 0, entry = 0, i, t = 0
-        int32_t[::1] tree_start, test, cut, default_branch, branch_start, decision
-        int32_t[::1] branch_code, branch_child, weight_class
+        int32_t[::1] tree_start, branch_start, decision, branch_child
         int64_t[::1] weight_start
-        float64_t[::1] weight
     for tree in trees:
+        free(tree.parent)
+        free(tree.parent_branch)
+        tree.parent = tree.parent_branch = NULL
         n_nodes += tree.n_nodes
         n_branches += tree.n_branches
         n_weights += tree.n_weights
     if n_nodes >= 2**31 - 1 or n_branches >= 2**31 - 1:
         raise OverflowError("a forest must have fewer than 2**31 nodes")
+    joined = {}
     tree_start = np.zeros(len(trees) + 1, dtype=np.int32)
-    test = np.empty(n_nodes, dtype=np.int32)
-    cut = np.empty(n_nodes, dtype=np.int32)
-    default_branch = np.empty(n_nodes, dtype=np.int32)
     decision = np.empty(n_nodes, dtype=np.int32)
+    for tree in trees:
+        for i in range(tree.n_nodes):
+            decision[node + i] = heaviest_class(tree, i)
+        node += tree.n_nodes
+        t += 1
+        tree_start[t] = <int32_t> node
+    joined["tree_start"] = np.asarray(tree_start)
+    joined["decision"] = np.asarray(decision)
+    for name in ("test", "cut", "default_branch"):
+        joined[name] = join_nodes(trees, name, np.empty(n_nodes, dtype=np.int32))
+    joined["branch_code"] = join_nodes(
+        trees, "branch_code", np.empty(n_branches, dtype=np.int32)
+    )
+    joined["weight_class"] = join_nodes(
+        trees, "weight_class", np.empty(n_weights, dtype=np.int32)
+    )
+    joined["weight"] = join_weights(trees, np.empty(n_weights))
+
     branch_start = np.zeros(n_nodes + 1, dtype=np.int32)
-    branch_code = np.empty(n_branches, dtype=np.int32)
     branch_child = np.empty(n_branches, dtype=np.int32)
     weight_start = np.zeros(n_nodes + 1, dtype=np.int64)
-    weight_class = np.empty(n_weights, dtype=np.int32)
-    weight = np.empty(n_weights)
+    node = 0
     for tree in trees:
-        memcpy(&test[node], tree.test, tree.n_nodes * sizeof(int32_t))
-        memcpy(&cut[node], tree.cut, tree.n_nodes * sizeof(int32_t))
-        memcpy(
-            &default_branch[node], tree.default_branch, tree.n_nodes * sizeof(int32_t)
-        )
-        memcpy(&weight_class[entry], tree.weight_class,
-               tree.n_weights * sizeof(int32_t))
-        memcpy(&weight[entry], tree.weight, tree.n_weights * sizeof(float64_t))
         for i in range(tree.n_nodes):
             branch_start[node + i] = <int32_t> (branch + tree.branch_start[i])
             weight_start[node + i] = entry + tree.weight_start[i]
-            decision[node + i] = heaviest_class(tree, i)
         for i in range(tree.n_branches):
-            branch_code[branch + i] = tree.branch_code[i]
             branch_child[branch + i] = <int32_t> (node + tree.branch_child[i])
         node += tree.n_nodes
         branch += tree.n_branches
         entry += tree.n_weights
-        t += 1
-        tree_start[t] = <int32_t> node
+        tree.release()
     branch_start[n_nodes] = <int32_t> n_branches
     weight_start[n_nodes] = n_weights
-    return {
-        "tree_start": np.asarray(tree_start),
-        "test": np.asarray(test),
-        "cut": np.asarray(cut),
-        "default_branch": np.asarray(default_branch),
-        "branch_start": np.asarray(branch_start),
-        "branch_code": np.asarray(branch_code),
-        "branch_child": np.asarray(branch_child),
-        "weight_start": np.asarray(weight_start),
-        "weight_class": np.asarray(weight_class),
-        "weight": np.asarray(weight),
-        "decision": np.asarray(decision),
-    }
+    joined["branch_start"] = np.asarray(branch_start)
+    joined["branch_child"] = np.asarray(branch_child)
+    joined["weight_start"] = np.asarray(weight_start)
+    return joined
+
+
+cdef object join_nodes(list trees, str name, int32_t[::1] joined):
+    """Copy one array of every tree, and give its memory back."""
+    cdef:
+        TreeBuffer tree
+        int32_t** source
+        intp_t at = 0, n
+    for tree in trees:
+        n = tree.n_nodes
+        if name == "test":
+            source = &tree.test
+        elif name == "cut":
+            source = &tree.cut
+        elif name == "default_branch":
+            source = &tree.default_branch
+        elif name == "branch_code":
+            source, n = &tree.branch_code, tree.n_branches
+        else:
+            source, n = &tree.weight_class, tree.n_weights
+        if n:
+            memcpy(&joined[at], source[0], n * sizeof(int32_t))
+        free(source[0])
+        source[0] = NULL
+        at += n
+    return np.asarray(joined)
+
+
+cdef object join_weights(list trees, float64_t[::1] joined):
+    cdef:
+        TreeBuffer tree
+        intp_t at = 0
+    for tree in trees:
+        if tree.n_weights:
+            memcpy(&joined[at], tree.weight, tree.n_weights * sizeof(float64_t))
+        free(tree.weight)
+        tree.weight = NULL
+        at += tree.n_weights
+    return np.asarray(joined)
 
 
 cdef int32_t heaviest_class(TreeBuffer tree, intp_t node) noexcept:
