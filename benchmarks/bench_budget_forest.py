@@ -7,8 +7,9 @@ thresholds at random ("random thresholds"); Askless tries all of them by default
 plain forest tries 8 features at a node, as the paper's does. The paper's rows of
 covertype are not published, ours are drawn anew in each run; and of MiniBooNE there are
 2,000 rows to train on instead of 45,523, always the same. So its numbers stand beside
-ours as a guide. Every fit is kept in ``results/budget_forest_fits.jsonl``: a run that
-was stopped goes on where it was.
+ours as a guide: on covertype the shares of features agree, and the error printed for
+ten trees is below that of all of ours, plain ones included. Every fit is kept in
+``results/budget_forest_fits.jsonl``: a run that was stopped goes on where it was.
 """
 
 from __future__ import annotations
