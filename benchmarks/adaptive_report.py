@@ -25,10 +25,10 @@ LABELS = {
 
 
 def mean_ratio(values: list[float]) -> float:
-    """Return the geometric mean; a ratio of nothing to something counts as 0.01."""
+    """Return the geometric mean; less than 0.01 counts as that, more than 100 too."""
     if not values:
         return float("nan")
-    return float(np.exp(np.mean(np.log(np.maximum(values, 0.01)))))
+    return float(np.exp(np.mean(np.log(np.clip(values, 0.01, 100.0)))))
 
 
 def _mean(values: list[float]) -> float:
@@ -41,12 +41,13 @@ def summarise(name: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
     accurate = [p for p in points if p["accurate"]]
     same = [s for run in runs for s in run["same"]]
     by_seed = [mean_ratio([p["ratio"] for p in r["points"]["CEGB"]]) for r in runs]
+    by_seed = [ratio for ratio in by_seed if np.isfinite(ratio)]
     row: dict[str, Any] = {
         "set": name,
         "rows": "/".join(f"{n:,}" for n in runs[0]["rows"]),
         "seeds": len(runs),
         "cost": mean_ratio([p["ratio"] for p in points]),
-        "±": float(np.std(by_seed)),
+        "±": float(np.std(by_seed)) if by_seed else float("nan"),
         "error, points": 100 * _mean([p["change"] for p in points]),
         "accurate": mean_ratio([p["ratio"] for p in accurate]),
         "its error, points": 100 * _mean([p["change"] for p in accurate]),
@@ -115,6 +116,7 @@ def draw_curves(runs: list[dict[str, Any]], path: Path) -> None:
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     first = {}
     for run in sorted(runs, key=lambda run: run["seed"]):
@@ -139,6 +141,11 @@ def draw_curves(runs: list[dict[str, Any]], path: Path) -> None:
                 **{"markersize": 3.5, "linewidth": 1.0, **style},
             )  # fmt: skip
         axis.set_xscale("log")
+        low, high = axis.get_xlim()
+        marks = (1, 2, 5) if high < 40 * low else (1,)
+        axis.xaxis.set_major_locator(LogLocator(subs=marks))
+        axis.xaxis.set_major_formatter(FuncFormatter(lambda cost, _: f"{cost:g}"))
+        axis.xaxis.set_minor_formatter(NullFormatter())
         # What is far worse than the rest would hide it.
         axis.set_ylim(top=100 * min(max(errors), 3.0 * min(errors) + 0.02))
         axis.set_title(name, fontsize=9)
@@ -147,8 +154,9 @@ def draw_curves(runs: list[dict[str, Any]], path: Path) -> None:
         axis.tick_params(labelsize=7)
     for axis in axes[:, 0]:
         axis.set_ylabel("error, %", fontsize=8)
-    for axis in axes[-1]:
-        axis.set_xlabel("mean cost of a row", fontsize=8)
+    for i, axis in enumerate(axes.flat):
+        if i + n_wide >= len(first):
+            axis.set_xlabel("mean cost of a row", fontsize=8)
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=5, frameon=False)
     path.parent.mkdir(parents=True, exist_ok=True)
