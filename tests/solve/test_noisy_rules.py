@@ -69,6 +69,19 @@ def test_the_toy_scores_as_computed(rule, form):
     assert solution.expected_cost == pytest.approx(cost, abs=1e-12)
 
 
+def test_the_second_step_of_the_toy_scores_as_computed():
+    # After the first test an order gains, over both of its outcomes together:
+    plain = PlainNoisy(make_toy())
+    gains = [
+        sum(
+            plain_rule_score(plain, frozenset({(0, code)}), test, "elimination")
+            for code in (0, 1)
+        )
+        for test in range(1, 5)
+    ]
+    assert gains == [1, F(1, 5), F(1, 2), F(1, 10)]
+
+
 def test_the_toy_has_twelve_copies():
     assert np.exp2(copies_of(make_toy())).sum() == 12
 

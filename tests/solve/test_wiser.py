@@ -90,7 +90,7 @@ def strict_cost(table, rule, form="paper"):
         p_star = p @ star[cases]
         if rule == "gbs":
             return np.minimum(p_plus, p_minus) + p_star / 2
-        if form == "paper":
+        if form != "released":
             extra = (n_plus + n_minus) / (2 * (k - 1)) * p_star
         else:
             extra = p_star / 2 * (1 - (n_plus + n_minus) / (k - 1))
@@ -99,7 +99,9 @@ def strict_cost(table, rule, form="paper"):
             copies = 2.0 ** (coins[cases] - thrown)
             a, b = copies @ plus[cases], copies @ minus[cases]
         lighter = np.where(a <= b, p_plus, p_minus)
-        if rule == "odtn-h" and form == "paper":
+        if form == "by mass":
+            lighter = np.minimum(p_plus, p_minus)
+        if rule == "odtn-h" and form != "released":
             lighter = lighter + p_star / 2
         known = n_minus / (k - 1) * p_plus
         return lighter + known + n_plus / (k - 1) * p_minus + extra
@@ -138,6 +140,8 @@ def strict_cost(table, rule, form="paper"):
         ("odtn-r", "released", 8.354289),
         ("odtn-h", "paper", 9.791422),
         ("odtn-h", "released", 9.712990),
+        # The lighter side instead of that of fewer copies, which the paper does not do.
+        ("odtn-h", "by mass", 8.370956),
         ("gbs", "paper", 10.942966),
     ],
 )
