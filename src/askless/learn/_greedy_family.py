@@ -29,11 +29,23 @@ class _PrunedTreeClassifier(PolicyClassifier):
     """What C4.5 and its variants share: stopping, pruning, parameters."""
 
     _rule: ClassVar[str]
-    costs: Any
-    mistakes: Any
-    min_weight: float
-    prune: bool
-    confidence: float
+
+    def __init__(
+        self,
+        costs: Any = None,
+        mistakes: Any = None,
+        *,
+        min_weight: float = 2.0,
+        confidence: float = 0.25,
+        prune: bool = True,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.costs = costs
+        self.mistakes = mistakes
+        self.min_weight = min_weight
+        self.confidence = confidence
+        self.prune = prune
+        self.n_jobs = n_jobs
 
     def _options(self) -> dict[str, Any]:
         """Return what the rule needs to know."""
@@ -120,13 +132,15 @@ class C45Classifier(_PrunedTreeClassifier):
         penalty: bool = False,
         n_jobs: int | None = None,
     ) -> None:
-        self.costs = costs
-        self.mistakes = mistakes
-        self.min_weight = min_weight
-        self.confidence = confidence
-        self.prune = prune
+        super().__init__(
+            costs,
+            mistakes,
+            min_weight=min_weight,
+            confidence=confidence,
+            prune=prune,
+            n_jobs=n_jobs,
+        )
         self.penalty = penalty
-        self.n_jobs = n_jobs
 
     def _options(self) -> dict[str, Any]:
         return {"with_penalty": bool(self.penalty)}
@@ -191,13 +205,15 @@ class EG2Classifier(_PrunedTreeClassifier):
         prune: bool = True,
         n_jobs: int | None = None,
     ) -> None:
-        self.costs = costs
-        self.mistakes = mistakes
+        super().__init__(
+            costs,
+            mistakes,
+            min_weight=min_weight,
+            confidence=confidence,
+            prune=prune,
+            n_jobs=n_jobs,
+        )
         self.cost_weight = cost_weight
-        self.min_weight = min_weight
-        self.confidence = confidence
-        self.prune = prune
-        self.n_jobs = n_jobs
 
     def _options(self) -> dict[str, Any]:
         check_number("cost_weight", self.cost_weight, least=0.0)
@@ -249,23 +265,6 @@ class IDXClassifier(_PrunedTreeClassifier):
 
     _rule = "idx"
 
-    def __init__(
-        self,
-        costs: Any = None,
-        mistakes: Any = None,
-        *,
-        min_weight: float = 2.0,
-        confidence: float = 0.25,
-        prune: bool = True,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.costs = costs
-        self.mistakes = mistakes
-        self.min_weight = min_weight
-        self.confidence = confidence
-        self.prune = prune
-        self.n_jobs = n_jobs
-
 
 class CSID3Classifier(_PrunedTreeClassifier):
     """CS-ID3: the highest gain**2 / price. Stops and prunes as C4.5 does.
@@ -307,23 +306,6 @@ class CSID3Classifier(_PrunedTreeClassifier):
     """
 
     _rule = "csid3"
-
-    def __init__(
-        self,
-        costs: Any = None,
-        mistakes: Any = None,
-        *,
-        min_weight: float = 2.0,
-        confidence: float = 0.25,
-        prune: bool = True,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.costs = costs
-        self.mistakes = mistakes
-        self.min_weight = min_weight
-        self.confidence = confidence
-        self.prune = prune
-        self.n_jobs = n_jobs
 
 
 class DTMCClassifier(PolicyClassifier):
