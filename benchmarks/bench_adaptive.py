@@ -1,15 +1,18 @@
 """Cost at the rivals' own error: boosters that buy feature by feature.
 
 The first rival is LightGBM's cost-efficient boosting (CEGB) as it comes: every row pays
-once for each feature on its paths. Ours are the same boosters, run adaptively. For
-every point of a rival's curve, ours is the cheapest booster and moment to stop that on
-the validation rows errs less by half a standard error of the difference; both are then
-read on the test rows. Nothing is chosen on test rows. Ratios are geometric means over
-the points of a curve, then over seeds and sets; "accurate" are the points where CEGB is
-within 1.5 points of its best; a rival's point that none of our boosters reaches on the
-validation rows counts as a ratio of 1 and is told as missed. Points that err no less on
-the validation rows than buying nothing are on nobody's curve. Where some features are
-free a cost can be next to nothing: ratios below 0.01 and above 100 count as these.
+once for each feature on its paths. Ours are the same boosters, run adaptively. They
+have 8 leaves and at most 300 rounds, 60 where there are more than three classes.
+
+For every point of a rival's curve, ours is the cheapest booster and moment to stop that
+on the validation rows errs less by half a standard error of the difference; both are
+then read on the test rows. Nothing is chosen on test rows. Ratios are geometric means
+over the points of a curve, then over seeds and sets; "accurate" are the points where
+CEGB is within 1.5 points of its best; a rival's point that none of our boosters reaches
+on the validation rows counts as a ratio of 1 and is told as missed. Points that err no
+less on the validation rows than buying nothing are on nobody's curve. Where some
+features are free a cost can be next to nothing: ratios below 0.01 and above 100 count
+as these.
 
 ``bench_adaptive.py --full`` runs every set with five seeds, about a quarter of an hour
 of a processor that is free. Results are kept line by line (see ``--results``), so that
