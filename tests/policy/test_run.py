@@ -94,7 +94,7 @@ def as_columns(rows):
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_what_is_fetched_is_what_the_policy_charges(name, rng):
     policy = make_example(name)
-    rows = rows_of(policy, 200, rng.spawn(10)[list(EXAMPLES).index(name)])
+    rows = rows_of(policy, 200, rng.spawn(len(EXAMPLES))[list(EXAMPLES).index(name)])
     shop = Shop(policy, rows)
     report = policy.run_many(shop, range(len(rows)))
     costs, decided = policy.cost(as_columns(rows)), policy.predict(as_columns(rows))
