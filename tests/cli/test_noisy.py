@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import askless
 from askless.solve import METHODS
 
 TABLE = (
@@ -43,14 +44,13 @@ def test_options_and_stops_are_passed_on(faults, run):
     assert near["status"] == "optimal"
 
 
-def test_a_rule_is_reported_without_a_flowchart(faults, run):
-    result = run(
+def test_a_rule_is_reported_without_a_flowchart_and_saved(faults, run):
+    typed = (
         "solve", "faults.csv", "--target", "fault", "--unknown", "?",
         "--method", "elimination", "--option", "online=true",
     )  # fmt: skip
-    assert "elimination" in result.stdout
-    failed = run(
-        "solve", "faults.csv", "--target", "fault", "--unknown", "?",
-        "--method", "elimination", "--option", "online=true", "-o", "x.json", code=1,
-    )  # fmt: skip
-    assert "rule" in failed.stderr
+    assert "elimination" in run(*typed).stdout
+    assert "Wrote x.json" in run(*typed, "-o", "x.json").stdout
+    assert askless.load(faults / "x.json").kind == "rule"
+    shown = run("show", "x.json").stdout
+    assert "elimination" in shown

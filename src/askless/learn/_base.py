@@ -206,8 +206,8 @@ def number_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
     Examples
     --------
-    >>> number_classes(np.array([7, 3, 7]))
-    (array([3, 7]), array([1, 0, 1], dtype=uint8))
+    >>> number_classes(np.array([7, 3, 7, 7, 3]))
+    (array([3, 7]), array([1, 0, 1, 1, 0], dtype=uint8))
     """
     if labels.dtype.kind in "iu" and len(labels):
         low, high = int(labels.min()), int(labels.max())
