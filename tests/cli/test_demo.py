@@ -25,7 +25,9 @@ def row(text, start):
 
 def test_the_car_is_solved_compared_and_saved(folder, run, car):
     table, solution, result = car
-    shown = run("demo").stdout
+    result_of_demo = run("demo")
+    shown = result_of_demo.stdout
+    assert result_of_demo.stderr == ""
     assert show(solution.policy) in shown
     in_order = evaluate(Sequence.from_table(table), table)
     every = table.prices.cost_of_all()

@@ -24,6 +24,9 @@ cdef class TreeBuffer:
 
     # Each returns the index of what it added.
     cdef int release(self) except -1
+    cdef int resize_nodes(self, intp_t room) except -1 nogil
+    cdef int resize_branches(self, intp_t room) except -1 nogil
+    cdef int resize_weights(self, intp_t room) except -1 nogil
     cdef int resize(
         self, intp_t node_room, intp_t branch_room, intp_t weight_room
     ) except -1 nogil

@@ -59,33 +59,38 @@ cdef class TreeBuffer:
 
         Room that is not used takes no memory, but arrays that grow leave holes behind.
         """
-        self.node_room = max(node_room, self.n_nodes, 1)
-        self.branch_room = max(branch_room, self.n_branches, 1)
-        self.weight_room = max(weight_room, self.n_weights, 1)
-        extend(<void**> &self.test, self.node_room, sizeof(int32_t))
-        extend(<void**> &self.cut, self.node_room, sizeof(int32_t))
-        extend(<void**> &self.parent, self.node_room, sizeof(int32_t))
-        extend(<void**> &self.parent_branch, self.node_room, sizeof(int32_t))
-        extend(<void**> &self.default_branch, self.node_room, sizeof(int32_t))
-        extend(<void**> &self.branch_start, self.node_room, sizeof(int32_t))
-        extend(<void**> &self.weight_start, self.node_room, sizeof(int64_t))
-        extend(<void**> &self.branch_code, self.branch_room, sizeof(int32_t))
-        extend(<void**> &self.branch_child, self.branch_room, sizeof(int32_t))
-        extend(<void**> &self.weight_class, self.weight_room, sizeof(int32_t))
-        extend(<void**> &self.weight, self.weight_room, sizeof(float64_t))
+        self.resize_nodes(max(node_room, self.n_nodes, 1))
+        self.resize_branches(max(branch_room, self.n_branches, 1))
+        self.resize_weights(max(weight_room, self.n_weights, 1))
+        return 0
+
+    cdef int resize_nodes(self, intp_t room) except -1 nogil:
+        self.node_room = room
+        extend(<void**> &self.test, room, sizeof(int32_t))
+        extend(<void**> &self.cut, room, sizeof(int32_t))
+        extend(<void**> &self.parent, room, sizeof(int32_t))
+        extend(<void**> &self.parent_branch, room, sizeof(int32_t))
+        extend(<void**> &self.default_branch, room, sizeof(int32_t))
+        extend(<void**> &self.branch_start, room, sizeof(int32_t))
+        extend(<void**> &self.weight_start, room, sizeof(int64_t))
+        return 0
+
+    cdef int resize_branches(self, intp_t room) except -1 nogil:
+        self.branch_room = room
+        extend(<void**> &self.branch_code, room, sizeof(int32_t))
+        extend(<void**> &self.branch_child, room, sizeof(int32_t))
+        return 0
+
+    cdef int resize_weights(self, intp_t room) except -1 nogil:
+        self.weight_room = room
+        extend(<void**> &self.weight_class, room, sizeof(int32_t))
+        extend(<void**> &self.weight, room, sizeof(float64_t))
         return 0
 
     cdef intp_t add_node(self, intp_t parent, intp_t parent_branch) except -1 nogil:
         cdef intp_t node = self.n_nodes
         if node == self.node_room:
-            self.node_room = max(64, 2 * self.node_room)
-            extend(<void**> &self.test, self.node_room, sizeof(int32_t))
-            extend(<void**> &self.cut, self.node_room, sizeof(int32_t))
-            extend(<void**> &self.parent, self.node_room, sizeof(int32_t))
-            extend(<void**> &self.parent_branch, self.node_room, sizeof(int32_t))
-            extend(<void**> &self.default_branch, self.node_room, sizeof(int32_t))
-            extend(<void**> &self.branch_start, self.node_room, sizeof(int32_t))
-            extend(<void**> &self.weight_start, self.node_room, sizeof(int64_t))
+            self.resize_nodes(max(64, 2 * self.node_room))
         self.test[node] = -1
         self.cut[node] = -1
         self.parent[node] = <int32_t> parent
@@ -103,9 +108,7 @@ cdef class TreeBuffer:
     cdef intp_t add_branch(self, intp_t code) except -1 nogil:
         cdef intp_t branch = self.n_branches
         if branch == self.branch_room:
-            self.branch_room = max(64, 2 * self.branch_room)
-            extend(<void**> &self.branch_code, self.branch_room, sizeof(int32_t))
-            extend(<void**> &self.branch_child, self.branch_room, sizeof(int32_t))
+            self.resize_branches(max(64, 2 * self.branch_room))
         self.branch_code[branch] = <int32_t> code
         self.branch_child[branch] = -1
         self.n_branches += 1
@@ -114,9 +117,7 @@ cdef class TreeBuffer:
     cdef intp_t add_weight(self, intp_t class_index, float64_t weight) except -1 nogil:
         cdef intp_t entry = self.n_weights
         if entry == self.weight_room:
-            self.weight_room = max(256, 2 * self.weight_room)
-            extend(<void**> &self.weight_class, self.weight_room, sizeof(int32_t))
-            extend(<void**> &self.weight, self.weight_room, sizeof(float64_t))
+            self.resize_weights(max(256, 2 * self.weight_room))
         self.weight_class[entry] = <int32_t> class_index
         self.weight[entry] = weight
         self.n_weights += 1

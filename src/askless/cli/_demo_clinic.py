@@ -5,6 +5,7 @@ It must not know the numbers that it prints.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +25,7 @@ from askless.cli._output import (
 )
 from askless.datasets import Examples, make_clinic
 from askless.evaluate import Evaluation, evaluate
+from askless.exceptions import DegeneratePolicyWarning
 from askless.policy import Tree
 from askless.problem import Costs
 
@@ -156,7 +158,11 @@ def learn_trees(clinic: Examples, part: slice) -> Iterator[tuple[str, Tree]]:
         return _name_tests(model.policy_, clinic)
 
     plain = Costs([1.0] * len(clinic.columns), mistakes=clinic.costs.mistakes)
-    yield "nobody: none bought", learn(plain, max_depth=0)
+    with warnings.catch_warnings():
+        # To buy nothing is what it is here for.
+        warnings.simplefilter("ignore", DegeneratePolicyWarning)
+        nothing = learn(plain, max_depth=0)
+    yield "nobody: none bought", nothing
     for extra in SURCHARGES:
         name = f"tree, prices + {extra:g}" if extra else "tree, true prices"
         yield name, learn(_raise_prices(clinic, extra))

@@ -19,7 +19,8 @@ from askless.exceptions import (
     UnknownNameError,
     suggest_name,
 )
-from askless.policy._base import MOST, Policy, count_threads, raw_columns
+from askless.policy._base import Policy, count_threads, raw_columns
+from askless.policy._cases import check_cases, check_order
 from askless.policy._decide import decide_classes
 from askless.problem import Outcome, PriceList, Table, Test
 from askless.problem._recheck import find_recheck
@@ -335,27 +336,20 @@ class Rule(Policy):
 
 
 def _check_rule(rule: Rule) -> None:
-    codes, n_cases = rule.case_codes, len(rule.case_class)
     if not rule.tests:
         raise InvalidPolicyError(
             "A rule must have a test to choose. Got none. Decide without a policy."
         )
-    if codes.shape != (len(rule.tests), n_cases) or n_cases == 0:
-        raise InvalidPolicyError(
-            "A rule must have a code for each of its tests and cases. Got the shape "
-            f"{codes.shape} for {len(rule.tests)} tests and {n_cases} cases. Give a "
-            "row for each test."
-        )
-    if codes.dtype not in (np.uint8, np.uint16):
-        raise InvalidPolicyError(
-            f"Codes must be uint8 or uint16. Got {codes.dtype}. Convert them."
-        )
-    for test, own in zip(rule.tests, codes, strict=True):
-        if np.any(own > test.unknown_code):
-            raise InvalidPolicyError(
-                f"Codes of {test.name!r} must be at most {test.unknown_code}. Got "
-                f"{own.max()}. Code the cases by these tests."
-            )
+    check_cases(
+        "rule",
+        list(rule.tests),
+        rule.case_codes,
+        rule.case_class,
+        rule.case_weights,
+        len(rule.classes),
+    )
+    if rule.order is not None:
+        check_order(rule.order, len(rule.tests))
     for test, given in zip(rule.tests, rule.chances, strict=False):
         fits = given.shape == (max(test.n_levels, 1),) and bool(np.all(given >= 0))
         if not fits or not np.isclose(given.sum(), 1.0):
@@ -367,25 +361,4 @@ def _check_rule(rule: Rule) -> None:
         raise InvalidPolicyError(
             f"Every test must have chances. Got {len(rule.chances)} for "
             f"{len(rule.tests)} tests. Give one for each."
-        )
-    if np.any((rule.case_class < 0) | (rule.case_class >= len(rule.classes))):
-        raise InvalidPolicyError(
-            f"Cases must be of one of {len(rule.classes)} classes. Got another. Number "
-            "the classes from 0."
-        )
-    weights = rule.case_weights
-    is_right = weights.shape == rule.case_class.shape and bool(np.all(weights >= 0))
-    if not is_right or not 0 < float(weights.sum()) <= MOST:
-        raise InvalidPolicyError(
-            "Every case must have a weight >= 0, and their sum must be positive. Got "
-            "other weights. Give each case one."
-        )
-    order = rule.order
-    if order is not None and (
-        len(set(order.tolist())) != len(order)
-        or np.any((order < 0) | (order >= len(rule.tests)))
-    ):
-        raise InvalidPolicyError(
-            f"An order must ask tests 0 to {len(rule.tests) - 1}, each at most once. "
-            f"Got {order[:12].tolist()}. List every test once."
         )

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless._core._alive import charge_prefixes, walk_sequence
-from askless.exceptions import InvalidPolicyError
-from askless.policy._base import MOST, Policy, count_threads, raw_columns
+from askless.policy._base import Policy, count_threads, raw_columns
+from askless.policy._cases import check_cases, check_order
 from askless.policy._decide import decide_classes
 from askless.problem import Outcome, PriceList, Table, Test
 from askless.problem._recheck import find_recheck
@@ -83,12 +83,19 @@ class Sequence(Policy):
         mistakes: NDArray[np.float64] | None = None,
     ) -> None:
         super().__init__(tests, classes, prices, mistakes)
-        self.order = _check_order(order, len(tests))
+        self.order = check_order(order, len(tests))
         self.case_codes = np.ascontiguousarray(case_codes)
         self.case_class = np.array(case_class, dtype=np.int32)
         self.case_weights = np.array(case_weights, dtype=np.float64)
         self.stops_early = bool(stops_early)
-        _check_sequence(self)
+        check_cases(
+            "sequence",
+            [tests[test] for test in self.order],
+            self.case_codes,
+            self.case_class,
+            self.case_weights,
+            len(classes),
+        )
 
     @classmethod
     def from_table(
@@ -100,7 +107,7 @@ class Sequence(Policy):
     ) -> Sequence:
         """Ask the tests of a table in a given order; as they stand by default."""
         order = range(table.n_tests) if order is None else order
-        order = _check_order(order, table.n_tests)
+        order = check_order(order, table.n_tests)
         return cls(
             table.tests,
             table.classes,
@@ -254,47 +261,3 @@ class Sequence(Policy):
 
     def __repr__(self) -> str:
         return f"Sequence({self.n_steps} tests, {len(self.case_class)} cases)"
-
-
-def _check_order(order: Any, n_tests: int) -> NDArray[np.int32]:
-    listed = [int(test) for test in order]
-    if len(set(listed)) != len(listed) or not all(0 <= t < n_tests for t in listed):
-        raise InvalidPolicyError(
-            f"A sequence must ask tests 0 to {n_tests - 1}, each at most once. Got "
-            f"{listed[:12]}. List every test once."
-        )
-    return np.array(listed, dtype=np.int32)
-
-
-def _check_sequence(sequence: Sequence) -> None:
-    order, codes = sequence.order, sequence.case_codes
-    n_cases = len(sequence.case_class)
-    if n_cases == 0 or codes.shape != (len(order), n_cases):
-        raise InvalidPolicyError(
-            "A sequence must have a code for each of its tests and cases. Got the "
-            f"shape {codes.shape} for {len(order)} tests and {n_cases} cases. Give a "
-            "row for each test."
-        )
-    if codes.dtype not in (np.uint8, np.uint16):
-        raise InvalidPolicyError(
-            f"Codes must be uint8 or uint16. Got {codes.dtype}. Convert them."
-        )
-    for step, test in enumerate(order):
-        if np.any(codes[step] > sequence.tests[test].unknown_code):
-            raise InvalidPolicyError(
-                f"Codes of {sequence.tests[test].name!r} must be at most "
-                f"{sequence.tests[test].unknown_code}. Got {codes[step].max()}. Code "
-                "the cases by these tests."
-            )
-    classes, weights = sequence.case_class, sequence.case_weights
-    if np.any((classes < 0) | (classes >= len(sequence.classes))):
-        raise InvalidPolicyError(
-            f"Cases must be of one of {len(sequence.classes)} classes. Got another. "
-            "Number the classes from 0."
-        )
-    is_right = weights.shape == classes.shape and bool(np.all(weights >= 0))
-    if not is_right or not 0 < sum(weights.tolist()) <= MOST:
-        raise InvalidPolicyError(
-            "Every case must have a weight >= 0, and their sum must be positive and at "
-            f"most {MOST:g}. Got other weights. Give each case one."
-        )
