@@ -215,9 +215,10 @@ def test_packed_votes_buy_what_rows_one_by_one_buy(seed):
             assert policy.answer_rule.decide(raw).tolist() == full
 
 
-def test_packed_votes_run_many_rows_of_many_tests(rng):
+@pytest.mark.parametrize("share_missing", [0.0, 0.1])
+def test_packed_votes_run_many_rows_of_many_tests(share_missing, rng):
     X = rng.normal(size=(3000, 80)).astype(np.float32)
-    X[rng.random(X.shape) < 0.1] = np.nan
+    X[rng.random(X.shape) < share_missing] = np.nan
     y = rng.integers(0, 8, 3000) * (np.nan_to_num(X[:, 70]) > 0)
     forest = RandomForestClassifier(12, random_state=0).fit(X, y)
     policy = askless.AdaptiveEnsemble(

@@ -15,6 +15,16 @@ cdef intp_t count_cuts_below(
 ) noexcept nogil
 
 
+cdef enum:
+    N_SIDE_BY_SIDE = 8
+
+
+# The same for N_SIDE_BY_SIDE numbers, whose reads do not wait for one another.
+cdef void count_cuts_below_each(
+    const float64_t* cuts, intp_t n_cuts, const float64_t* values, uint16_t* codes
+) noexcept nogil
+
+
 # The cuts of one column, and how many of them are below each part of its range. Which
 # part a number is in never falls as the number rises, so that cuts of earlier parts are
 # below it and cuts of later parts are not, whatever the rounding.

@@ -39,6 +39,24 @@ cdef intp_t count_cuts_below(
     return base
 
 
+cdef void count_cuts_below_each(
+    const float64_t* cuts, intp_t n_cuts, const float64_t* values, uint16_t* codes
+) noexcept nogil:
+    cdef:
+        uint32_t[N_SIDE_BY_SIDE] base
+        intp_t n = n_cuts
+        intp_t half, i
+    for i in range(N_SIDE_BY_SIDE):
+        base[i] = 0
+    while n > 1:
+        half = n >> 1
+        for i in range(N_SIDE_BY_SIDE):
+            base[i] += <uint32_t> half * (cuts[base[i] + half - 1] < values[i])
+        n -= half
+    for i in range(N_SIDE_BY_SIDE):
+        codes[i] = <uint16_t> (base[i] + (n == 1 and cuts[base[i]] < values[i]))
+
+
 cdef class CutIndex:
     """The cuts of several columns, ready to code numbers.
 

@@ -24,6 +24,7 @@ import numpy as np
 from askless._core._codes cimport count_cuts_below
 from askless._core._prices cimport Prices
 from askless._core._vote_rows import VoteRows
+from askless._core._vote_trees import Layout
 
 from askless._core._types cimport (
     float32_t, float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint64_t,
@@ -1362,10 +1363,7 @@ cdef class Machine:
             return None
         for node in range(m.n_nodes):
             test = m.nodes[node].test
-            if test >= 0 and (
-                m.nodes[node].flags & IS_SET
-                or not VoteRows.takes_node(m.score[node], m.nodes[node].right - node)
-            ):
+            if test >= 0 and m.nodes[node].flags & IS_SET:
                 return None
             nodes[0, node] = <int32_t> test
             nodes[1, node] = m.nodes[node].cut
@@ -1375,10 +1373,12 @@ cdef class Machine:
             score[node] = m.score[node]
         for node in range(m.n_trees + 1):
             starts[node] = m.tree_start[node]
-        return VoteRows(
-            nodes[0], nodes[1], nodes[2], is_left, classes, score, starts,
-            n_tests=m.n_tests, n_classes=m.n_outputs, depth=self.depth,
+        layout = Layout(
+            nodes[0], nodes[1], nodes[2], is_left, classes, score, starts, m.n_tests
         )
+        if not layout.fits:
+            return None
+        return VoteRows(layout, n_tests=m.n_tests, n_classes=m.n_outputs)
 
     def _lay_out_runs(self):
         """Make room for bounds by outcome: of each test, and of each tree."""

@@ -2,26 +2,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless._core._prices import Prices
+from askless._core._vote_trees import Layout
 
 class VoteRows:
     @staticmethod
     def takes(n_tests: int, n_trees: int, n_classes: int, most_levels: int) -> bool: ...
-    @staticmethod
-    def takes_node(score: int, ahead: int) -> bool: ...
-    def __init__(
-        self,
-        test: NDArray[np.int32],
-        cut: NDArray[np.int32],
-        right: NDArray[np.int32],
-        missing_left: NDArray[np.uint8],
-        classes: NDArray[np.uint64],
-        score: NDArray[np.int64],
-        tree_start: NDArray[np.int64],
-        *,
-        n_tests: int,
-        n_classes: int,
-        depth: int,
-    ) -> None: ...
+    def __init__(self, layout: Layout, *, n_tests: int, n_classes: int) -> None: ...
     def run(
         self,
         prices: Prices,

@@ -1,7 +1,7 @@
 """Buy for many rows at once where trees vote: few classes, plain comparisons.
 
 Two passes over a block of rows. The first walks every tree with all rows of the block,
-32 side by side, and notes for each row and tree the tests on its path in order of
+several side by side, and notes for each row and tree the tests on its path in order of
 first use, then its leaf: four bytes each. The second plays the purchases of one row on
 its notes: trees wait in a list for each test, and buying one moves those that wait.
 
@@ -15,25 +15,34 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from askless._core._codes cimport count_cuts_below
+from askless._core._codes cimport N_SIDE_BY_SIDE, count_cuts_below_each
 from askless._core._prices cimport Prices
 from askless._core._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint32_t, uint64_t,
 )
+from askless._core._vote_trees cimport (
+    MOST_CLASSES, MOST_LEVELS, MOST_TESTS, SCORE_AT, Step, TEST_AT, TOGETHER,
+    walk_together,
+)
 
 
 cdef enum:
-    LANES = 32
-    MOST_CLASSES = 8
-    # The number of tests stands for "a leaf", so one byte holds one test less.
-    MOST_TESTS = 254
-    MOST_LEVELS = 65534
+    # Rows on their way down a tree.
+    LANES = 16
     MOST_TREES = 65535
+    # Places in the lists of what waits: every tree might wait for any test.
+    MOST_WAITING = 4194304
     MISSING = 65535
     # Enough rows that most of a tree is met more than once while it is in the cache,
     # and few enough that their notes take no more bytes than this.
     MOST_ROWS = 512
     MOST_NOTES = 33554432
+    # Notes that are read at once, and may lie behind those of the last row.
+    AT_ONCE = 4
+    # Bytes that memory is fetched by, and the most such lines of the next tree that
+    # are fetched for a row of this one.
+    LINE = 64
+    MOST_LINES = 8
 
 cdef float64_t TIE = 1.0 + 1e-12
 
@@ -43,10 +52,21 @@ cdef extern from *:
     #include <stdint.h>
     typedef uint16_t Counts
         __attribute__((vector_size(16), aligned(2), may_alias));
+    static inline void add_vote(Counts *moved, Counts *waiting, const Counts *vote) {
+        *moved += *vote;
+        *waiting += *vote;
+    }
+    static inline void replace_votes(
+        Counts *high, const Counts *before, const Counts *now
+    ) {
+        *high += *now - *before;
+    }
     """
     # Eight counts, one for each class, added at once.
     ctypedef struct Counts:
         pass
+    void add_vote(Counts* moved, Counts* waiting, const Counts* vote) nogil
+    void replace_votes(Counts* high, const Counts* before, const Counts* now) nogil
 
 
 cdef extern from *:
@@ -56,6 +76,7 @@ cdef extern from *:
     #include <sys/mman.h>
     #endif
     #define fetch(address) __builtin_prefetch(address)
+    #define lowest_bit(word) __builtin_ctz(word)
     /* Notes lie far apart: with large pages their addresses are found at once. */
     static inline void *grab_large(size_t n_bytes) {
     #if defined(__linux__) && defined(MADV_HUGEPAGE)
@@ -68,53 +89,10 @@ cdef extern from *:
     #endif
         return malloc(n_bytes);
     }
-    static inline void move_counts(
-        Counts *high, Counts *low, const Counts *of, unsigned before, unsigned now,
-        int has_ended
-    ) {
-        /* All ones where the tree has ended, so that its class has one vote more. */
-        const uint16_t all = (uint16_t) -has_ended;
-        const Counts ended = {all, all, all, all, all, all, all, all};
-        *high += of[now] - of[before];
-        *low += of[now] & ended;
-    }
     """
     void fetch(const void* address) nogil
+    int lowest_bit(uint32_t word) nogil
     void* grab_large(size_t n_bytes) nogil
-    void move_counts(
-        Counts* high, Counts* low, const Counts* table, uint32_t before, uint32_t now,
-        bint has_ended,
-    ) nogil
-
-
-# A node is one word, from the lowest bit on:
-#
-#     8 bits   the classes that its tree may still name
-#     8        its test; at a leaf, the number of tests
-#     1        IS_NEW: no node above asks the same. Always of a leaf
-#     1        whether missing values go left
-#    14        the score: how much waits here
-#    16        the bound
-#    16        how many nodes ahead the right child is; 0 at a leaf
-#
-# Left is the next node. "Missing" is the code 65535, which wraps to 0 where it should
-# go left:
-#
-#     default right:  left iff code     < cut + 1
-#     default left:   left iff code + 1 < cut + 2    (in two bytes)
-#
-# The lower half is what is noted of a node.
-ctypedef uint64_t Step
-
-cdef enum:
-    TEST_AT = 8
-    NEW_AT = 16
-    SHIFT_AT = 17
-    SCORE_AT = 18
-    BOUND_AT = 32
-    AHEAD_AT = 48
-    MOST_SCORE = 16383
-    MOST_AHEAD = 65535
 
 
 cdef struct Room:
@@ -124,11 +102,11 @@ cdef struct Room:
     uint32_t* spare    # (n_notes,) where lanes without a row write
     int32_t* start     # (n_rows, n_trees) where the notes of each tree start
     int32_t* end       # (n_rows,)
-    int32_t* place     # (n_trees,)
-    uint16_t* head     # (n_tests + 1,) first tree that waits for a test, plus 1
-    uint16_t* next     # (n_trees + 1,)
+    int32_t* waiting   # (n_tests + 1, n_trees) by test, which notes trees wait at
+    int32_t* tail      # (n_tests + 1,) where the list of a test ends in `waiting`
+    uint16_t* votes    # (n_tests + 1, 8) what the trees in the list may say
     float64_t* need    # (n_tests + 1,) whole numbers
-    uint8_t* is_bought  # (n_tests + 1,)
+    uint8_t* is_bought  # (256,)
     uint8_t* paid
     uint8_t* is_open
 
@@ -141,9 +119,9 @@ cdef void free_room(Room* room) noexcept nogil:
     free(room.spare)
     free(room.start)
     free(room.end)
-    free(room.place)
-    free(room.head)
-    free(room.next)
+    free(room.waiting)
+    free(room.tail)
+    free(room.votes)
     free(room.need)
     free(room.is_bought)
     free(room.paid)
@@ -159,24 +137,22 @@ cdef Room* make_room(
     if room == NULL:
         return NULL
     room.codes = <uint16_t*> calloc(n_rows * (n_tests + 1), 2)
-    # One more: a note is written before it is known to be a new one.
-    room.notes = <uint32_t*> grab_large((n_rows * n_notes + 1) * 4)
+    room.notes = <uint32_t*> grab_large((n_rows * n_notes + AT_ONCE) * 4)
     room.spare = <uint32_t*> calloc(n_notes + 1, 4)
     room.start = <int32_t*> calloc(n_rows * n_trees + 1, 4)
     room.end = <int32_t*> calloc(n_rows, 4)
-    room.place = <int32_t*> calloc(n_trees + 1, 4)
-    room.head = <uint16_t*> calloc(n_tests + 1, 2)
-    room.next = <uint16_t*> calloc(n_trees + 1, 2)
+    room.waiting = <int32_t*> calloc((n_tests + 1) * n_trees + 1, 4)
+    room.tail = <int32_t*> calloc(n_tests + 1, 4)
+    room.votes = <uint16_t*> calloc((n_tests + 1) * MOST_CLASSES, 2)
     room.need = <float64_t*> calloc(n_tests + 1, 8)
-    room.is_bought = <uint8_t*> calloc(n_tests + 1, 1)
+    room.is_bought = <uint8_t*> calloc(256, 1)
     room.paid = <uint8_t*> calloc(n_tests + 1, 1)
     room.is_open = <uint8_t*> calloc(n_groups + 1, 1)
     if (
         room.codes == NULL or room.notes == NULL or room.start == NULL
-        or room.spare == NULL
-        or room.end == NULL or room.place == NULL or room.head == NULL
-        or room.next == NULL or room.need == NULL or room.is_bought == NULL
-        or room.paid == NULL or room.is_open == NULL
+        or room.spare == NULL or room.end == NULL or room.waiting == NULL
+        or room.tail == NULL or room.votes == NULL or room.need == NULL
+        or room.is_bought == NULL or room.paid == NULL or room.is_open == NULL
     ):
         free_room(room)
         return NULL
@@ -190,14 +166,16 @@ cdef class VoteRows:
     cdef intp_t n_trees
     cdef intp_t n_classes
     cdef intp_t n_notes              # the most notes of a row
-    cdef uint64_t[::1] steps         # (n_nodes,) see above
-    cdef int32_t[::1] root           # (n_trees,)
-    cdef uint8_t[::1] is_used        # (n_tests,) whether some tree asks it
+    cdef uint64_t[::1] steps         # (n_steps,) see _vote_trees
+    cdef int64_t[::1] root           # (n_trees + 1,)
+    cdef uint8_t[::1] is_used        # (n_tests + 1,) whether some tree asks it
+    cdef uint16_t[:, ::1] counts     # (256, 8) of each set of classes
     # The first state, the same for every row.
-    cdef uint16_t[::1] head
-    cdef uint16_t[::1] next
+    cdef int32_t[::1] place          # (n_trees + 1,) of each tree, in `waiting`
+    cdef int32_t[::1] tail
+    cdef uint16_t[:, ::1] votes
     cdef float64_t[::1] need
-    cdef uint16_t[:, ::1] counts     # (257, 8) of each set of classes; then the highs
+    cdef uint16_t[::1] high          # (8,) what all trees may say
 
     @staticmethod
     def takes(intp_t n_tests, intp_t n_trees, intp_t n_classes, int64_t most_levels):
@@ -205,96 +183,39 @@ cdef class VoteRows:
         return (
             n_tests <= MOST_TESTS and n_trees < MOST_TREES
             and n_classes <= MOST_CLASSES and most_levels <= MOST_LEVELS
+            and (n_tests + 1) * n_trees <= MOST_WAITING
         )
 
-    @staticmethod
-    def takes_node(int64_t score, int64_t ahead):
-        """Return whether a node fits."""
-        return score <= MOST_SCORE and ahead <= MOST_AHEAD
-
-    def __init__(
-        self,
-        const int32_t[::1] test not None,      # IN  (n_nodes,) -1 for a leaf
-        const int32_t[::1] cut not None,       # IN  (n_nodes,)
-        const int32_t[::1] right not None,     # IN  (n_nodes,)
-        const uint8_t[::1] missing_left not None,  # IN  (n_nodes,)
-        const uint64_t[::1] classes not None,  # IN  (n_nodes,) that a tree may say
-        const int64_t[::1] score not None,     # IN  (n_nodes,) what waits there
-        const int64_t[::1] tree_start not None,  # IN  (n_trees + 1,)
-        *,
-        intp_t n_tests,
-        intp_t n_classes,
-        intp_t depth,                          # the most tests on any path
-    ):
+    def __init__(self, layout, *, intp_t n_tests, intp_t n_classes):
         cdef:
-            intp_t n_nodes = test.shape[0]
-            intp_t node, tree, asked, bits, q
+            intp_t tree, asked, bits, q, node
             uint64_t step
         self.n_tests = n_tests
-        self.n_trees = tree_start.shape[0] - 1
         self.n_classes = n_classes
-        self.n_notes = self.n_trees * (min(n_tests, depth) + 1)
-        self.steps = np.zeros(max(n_nodes, 1), dtype=np.uint64)
-        self.root = np.asarray(tree_start)[:self.n_trees].astype(np.int32)
+        self.steps = layout.steps
+        self.root = layout.root
+        self.n_trees = self.root.shape[0] - 1
+        self.n_notes = layout.n_notes
         self.is_used = np.zeros(n_tests + 1, dtype=np.uint8)
-        for node in range(n_nodes):
-            asked = n_tests if test[node] < 0 else test[node]
-            step = <uint64_t> asked << TEST_AT | classes[node]
-            if test[node] < 0:
-                self.steps[node] = step | (<uint64_t> 1) << NEW_AT
-                continue
-            self.is_used[asked] = 1
-            step |= <uint64_t> missing_left[node] << SHIFT_AT
-            step |= <uint64_t> score[node] << SCORE_AT
-            step |= <uint64_t> (cut[node] + 1 + missing_left[node]) << BOUND_AT
-            step |= <uint64_t> (right[node] - node) << AHEAD_AT
-            self.steps[node] = step
-        self._mark_new(test, right)
-        self.counts = np.zeros((258, MOST_CLASSES), dtype=np.uint16)
+        for node in range(self.steps.shape[0]):
+            self.is_used[(self.steps[node] >> TEST_AT) & 255] = 1
+        self.counts = np.zeros((256, MOST_CLASSES), dtype=np.uint16)
         for bits in range(256):
             for q in range(MOST_CLASSES):
                 self.counts[bits, q] = (bits >> q) & 1
-        self.head = np.zeros(n_tests + 1, dtype=np.uint16)
-        self.next = np.zeros(self.n_trees + 1, dtype=np.uint16)
+        self.place = np.zeros(self.n_trees + 1, dtype=np.int32)
+        self.tail = (np.arange(n_tests + 1) * self.n_trees).astype(np.int32)
+        self.votes = np.zeros((n_tests + 1, MOST_CLASSES), dtype=np.uint16)
         self.need = np.zeros(n_tests + 1)
-        for tree in range(self.n_trees - 1, -1, -1):
+        for tree in range(self.n_trees):
             step = self.steps[self.root[tree]]
             asked = (step >> TEST_AT) & 255
-            self.next[tree + 1] = self.head[asked]
-            self.head[asked] = <uint16_t> (tree + 1)
+            self.place[tree] = self.tail[asked]
+            self.tail[asked] += 1
             self.need[asked] += <uint32_t> step >> SCORE_AT
             for q in range(MOST_CLASSES):
-                # Row 256 has the votes that are certain, row 257 those possible.
-                bits = (step >> q) & 1
-                self.counts[257, q] += <uint16_t> bits
-                if asked == n_tests:
-                    self.counts[256, q] += <uint16_t> bits
-        self.need[n_tests] = 0.0
-
-    cdef int _mark_new(
-        self, const int32_t[::1] test, const int32_t[::1] right
-    ) except -1:
-        """Mark the nodes that are the first on their path to ask their test."""
-        cdef:
-            intp_t n_words = self.n_tests // 64 + 1
-            intp_t node, word, child, side
-            uint64_t[:, ::1] above = np.zeros(
-                (test.shape[0] + 1, n_words), dtype=np.uint64
-            )
-            uint64_t bit
-        # A node stands after its parent, which has told it what was asked above.
-        for node in range(test.shape[0]):
-            if test[node] < 0:
-                continue
-            word = test[node] // 64
-            bit = (<uint64_t> 1) << (test[node] % 64)
-            if (above[node, word] & bit) == 0:
-                self.steps[node] |= (<uint64_t> 1) << NEW_AT
-            for side in range(2):
-                child = right[node] if side else node + 1
-                above[child, :] = above[node, :]
-                above[child, word] |= bit
-        return 0
+                self.votes[asked, q] += self.counts[step & 255, q]
+        self.high = np.asarray(self.votes).sum(axis=0).astype(np.uint16)
 
     def run(
         self,
@@ -315,6 +236,7 @@ cdef class VoteRows:
             intp_t n_fit = MOST_NOTES // (4 * max(self.n_notes, <intp_t> 1))
             intp_t size = max(<intp_t> LANES, min(<intp_t> MOST_ROWS, n_fit))
             intp_t n_blocks, block, first, last
+            bint has_missing
             const float64_t* value = NULL
             const int32_t* code = NULL
             uint8_t[::1] failed = np.zeros(1, dtype=np.uint8)
@@ -325,8 +247,8 @@ cdef class VoteRows:
                 np.flatnonzero(is_free), 0
             ).astype(np.int32)
             intp_t n_free = free_tests.shape[0] - 1
-        # Whole lanes, and no more of them than there are rows.
-        size = max(min(size, n_rows + LANES - 1) // LANES, <intp_t> 1) * LANES
+        # No more room than there are rows.
+        size = max(min(size, n_rows), <intp_t> 1)
         n_blocks = (n_rows + size - 1) // size
         if n_rows and self.n_tests:
             if values is not None:
@@ -343,10 +265,14 @@ cdef class VoteRows:
                 if room == NULL:
                     failed[0] = 1
                 else:
-                    self.code_block(
+                    has_missing = self.code_block(
                         room, value, code, &cuts[0], &cut_start[0], first, last
                     )
-                    self.note_block(room, last - first)
+                    # Two copies of the walk: the plain one has less to work out.
+                    if has_missing:
+                        self.note_block(room, last - first, True)
+                    else:
+                        self.note_block(room, last - first, False)
                     self.play_block(
                         room, prices, &finite[0], &free_tests[0], n_free, first, last,
                         &raw[0, 0], &cost[0], &n_bought[0],
@@ -355,14 +281,18 @@ cdef class VoteRows:
         if failed[0]:
             raise MemoryError("no memory left to run an ensemble")
 
-    cdef void code_block(
+    cdef bint code_block(
         self, Room* room, const float64_t* values, const int32_t* codes,
         const float64_t* cuts, const int64_t* cut_start, intp_t first, intp_t last,
     ) noexcept nogil:
+        """Code a block of rows; return whether a value is missing."""
         cdef:
             intp_t n_tests = self.n_tests
-            intp_t row, test, n_cuts
-            float64_t value
+            intp_t n_wide = n_tests + 1
+            intp_t row, test, n_cuts, i, n_here
+            bint has_missing = False
+            float64_t[N_SIDE_BY_SIDE] value
+            uint16_t[N_SIDE_BY_SIDE] code
             uint16_t* to
         for test in range(n_tests):
             # What no tree asks is not coded.
@@ -370,91 +300,109 @@ cdef class VoteRows:
                 continue
             n_cuts = cut_start[test + 1] - cut_start[test]
             to = room.codes + test
-            for row in range(first, last):
-                if values == NULL:
+            if values == NULL:
+                for row in range(first, last):
                     # "Missing" and "unknown" alike.
                     to[0] = <uint16_t> (
                         codes[row * n_tests + test]
                         if codes[row * n_tests + test] <= n_cuts else MISSING
                     )
-                else:
-                    value = values[row * n_tests + test]
-                    if value != value:
-                        to[0] = MISSING
-                    else:
-                        to[0] = <uint16_t> count_cuts_below(
-                            cuts + cut_start[test], n_cuts, value
-                        )
-                to += n_tests + 1
+                    has_missing |= to[0] == MISSING
+                    to += n_wide
+                continue
+            row = first
+            while row < last:
+                n_here = min(<intp_t> N_SIDE_BY_SIDE, last - row)
+                for i in range(N_SIDE_BY_SIDE):
+                    value[i] = values[(row + min(i, n_here - 1)) * n_tests + test]
+                count_cuts_below_each(cuts + cut_start[test], n_cuts, value, code)
+                for i in range(n_here):
+                    if value[i] != value[i]:
+                        code[i] = MISSING
+                        has_missing = True
+                    to[i * n_wide] = code[i]
+                to += n_here * n_wide
+                row += n_here
+        return has_missing
 
-    cdef void note_block(self, Room* room, intp_t n_rows) noexcept nogil:
+    cdef inline void note_block(
+        self, Room* room, intp_t n_rows, bint has_missing
+    ) noexcept nogil:
         """Walk a block of rows down every tree; note each test at its first use.
 
         LANES rows go down side by side, so that their reads do not wait for one
-        another. A row that is down makes place for the next one.
+        another. Those that are down are found a few at a time, and make place for the
+        next ones: whether a single row is down could not be foretold.
         """
         cdef:
             intp_t n_wide = self.n_tests + 1
             intp_t n_trees = self.n_trees
-            intp_t n_lanes = min(<intp_t> LANES, n_rows)
-            intp_t tree, lane, row, n_begun, n_down
-            const Step* root
-            Step at
-            uint64_t ahead
-            bint goes_left
-            const Step* node[LANES]
+            intp_t tree, lane, row, n_begun, n_down, i, n_lines
+            uint32_t are_down
+            const Step* steps = &self.steps[0]
+            const char* ahead
+            size_t[LANES] node
             const uint16_t* codes[LANES]
             uint32_t* to[LANES]
             intp_t[LANES] row_of
         for row in range(n_rows):
             room.end[row] = 0
         for tree in range(n_trees):
-            root = &self.steps[0] + self.root[tree]
-            n_begun = n_lanes
+            n_begun = 0
             n_down = 0
+            # The next tree is fetched while this one is walked.
+            ahead = <const char*> (steps + self.root[tree + 1])
+            n_lines = 0
+            if tree + 1 < n_trees:
+                n_lines = (self.root[tree + 2] - self.root[tree + 1]) * 8 // LINE + 1
+                n_lines = min(<intp_t> MOST_LINES, (n_lines + n_rows - 1) // n_rows)
             for lane in range(LANES):
-                # Lanes that no row is left for go over the last row, without a trace.
-                row = min(lane, n_rows - 1)
-                row_of[lane] = lane if lane < n_rows else -1
-                node[lane] = root
-                codes[lane] = room.codes + row * n_wide
-                to[lane] = room.notes + row * self.n_notes + room.end[row]
-                if lane >= n_rows:
-                    to[lane] = room.spare
-            for row in range(n_lanes):
-                room.start[row * n_trees + tree] = room.end[row]
+                node[lane] = self.root[tree]
+                codes[lane] = room.codes
+                to[lane] = room.spare
+                row_of[lane] = -1
+                if n_begun < n_rows:
+                    row_of[lane] = n_begun
+                    codes[lane] = room.codes + n_begun * n_wide
+                    to[lane] = self.begin_notes(room, tree, n_begun)
+                    n_begun += 1
             while n_down < n_rows:
-                for lane in range(LANES):
-                    at = node[lane][0]
-                    ahead = at >> AHEAD_AT
-                    to[lane][0] = <uint32_t> at
-                    if ahead:
-                        to[lane] += (at >> NEW_AT) & 1
-                        goes_left = <uint16_t> (
-                            codes[lane][(at >> TEST_AT) & 255] + ((at >> SHIFT_AT) & 1)
-                        ) < <uint16_t> (at >> BOUND_AT)
-                        # Chosen by a mask: a branch would be mispredicted.
-                        node[lane] += ahead ^ ((ahead ^ 1) & -<uint64_t> goes_left)
-                        fetch(node[lane])
-                        continue
+                are_down = 0
+                for i in range(LANES // TOGETHER):
+                    lane = i * TOGETHER
+                    are_down |= walk_together(
+                        steps, node + lane, to + lane, codes + lane, has_missing
+                    ) << lane
+                while are_down:
+                    lane = lowest_bit(are_down)
+                    are_down &= are_down - 1
                     row = row_of[lane]
                     if row < 0:
                         continue
+                    for i in range(n_lines):
+                        fetch(ahead + i * LINE)
+                    ahead += n_lines * LINE
+                    to[lane][0] = <uint32_t> steps[node[lane]]
                     room.end[row] = <int32_t> (
                         to[lane] + 1 - (room.notes + row * self.n_notes)
                     )
                     n_down += 1
-                    row_of[lane] = -1
                     if n_begun == n_rows:
+                        # A lane that no row is left for stays where it is.
+                        row_of[lane] = -1
                         to[lane] = room.spare
                         continue
-                    row = n_begun
+                    row_of[lane] = n_begun
+                    node[lane] = self.root[tree]
+                    codes[lane] = room.codes + n_begun * n_wide
+                    to[lane] = self.begin_notes(room, tree, n_begun)
                     n_begun += 1
-                    row_of[lane] = row
-                    room.start[row * n_trees + tree] = room.end[row]
-                    node[lane] = root
-                    codes[lane] = room.codes + row * n_wide
-                    to[lane] = room.notes + row * self.n_notes + room.end[row]
+
+    cdef inline uint32_t* begin_notes(
+        self, Room* room, intp_t tree, intp_t row
+    ) noexcept nogil:
+        room.start[row * self.n_trees + tree] = room.end[row]
+        return room.notes + row * self.n_notes + room.end[row]
 
     cdef void play_block(
         self, Room* room, Prices prices, const float64_t* inverse,
@@ -483,31 +431,40 @@ cdef class VoteRows:
     ) noexcept nogil:
         cdef:
             intp_t n_tests = self.n_tests
+            intp_t n_trees = self.n_trees
             const uint16_t* codes = room.codes + row * (n_tests + 1)
             const uint32_t* notes = room.notes + row * self.n_notes
+            const int32_t* start = room.start + row * n_trees
+            const int32_t* place = &self.place[0]
             const Counts* table = <const Counts*> &self.counts[0, 0]
-            uint16_t[MOST_CLASSES] low
+            Counts* votes = <Counts*> room.votes
+            uint16_t* low = room.votes + n_tests * MOST_CLASSES
             uint16_t[MOST_CLASSES] high
+            uint16_t[MOST_CLASSES] moved
             float64_t* need = room.need
             uint8_t* is_bought = room.is_bought
-            uint16_t* head = room.head
-            uint16_t* next = room.next
-            int32_t* place = room.place
-            intp_t q, test, tree, after
-            int32_t at
-            uint32_t stop, before, now
+            int32_t* waiting = room.waiting
+            int32_t* tail = room.tail
+            intp_t q, test, i, at, now
+            uint32_t stop
             float64_t spent = 0.0
             int32_t step = 0
-        memcpy(place, room.start + row * self.n_trees, self.n_trees * 4)
-        memcpy(head, &self.head[0], (n_tests + 1) * 2)
-        memcpy(next, &self.next[0], (self.n_trees + 1) * 2)
+        for i in range(n_trees):
+            waiting[place[i]] = start[i]
+        memcpy(tail, &self.tail[0], (n_tests + 1) * 4)
+        memcpy(votes, &self.votes[0, 0], (n_tests + 1) * MOST_CLASSES * 2)
         memcpy(need, &self.need[0], (n_tests + 1) * 8)
-        memcpy(low, &self.counts[256, 0], MOST_CLASSES * 2)
-        memcpy(high, &self.counts[257, 0], MOST_CLASSES * 2)
+        memcpy(high, &self.high[0], MOST_CLASSES * 2)
         memset(is_bought, 0, n_tests + 1)
         memset(room.paid, 0, n_tests + 1)
         memset(room.is_open, 0, prices.n_groups + 1)
-        while not is_settled(low, high, self.n_classes):
+        # Every tree that has not ended for the first class may still speak for another
+        # one, and none of those may have more votes than the first: it has at least
+        # its share of the trees, and no fewer trees have ended.
+        while (
+            (tail[n_tests] - n_tests * n_trees) * self.n_classes < n_trees
+            or not is_settled(low, high, self.n_classes)
+        ):
             test = find_free(need, free_tests, n_free) if n_free else -1
             if test < 0:
                 test = choose(need, inverse, n_tests)
@@ -518,35 +475,40 @@ cdef class VoteRows:
             )
             is_bought[test] = 1
             need[test] = 0.0
-            tree = head[test]
-            while tree:
-                after = next[tree]
-                at = place[tree - 1]
-                before = notes[at] & 255
-                at += 1
-                # Most trees go on by one or two tests: without a branch.
-                at += is_bought[(notes[at] >> TEST_AT) & 255]
-                at += is_bought[(notes[at] >> TEST_AT) & 255]
+            memset(moved, 0, MOST_CLASSES * 2)
+            for i in range(test * n_trees, tail[test]):
+                at = find_open(notes, waiting[i] + 1, is_bought)
                 stop = notes[at]
-                while is_bought[(stop >> TEST_AT) & 255]:
-                    at += 1
-                    stop = notes[at]
-                place[tree - 1] = at
                 now = (stop >> TEST_AT) & 255
                 # Trees that have ended wait for what is never bought.
-                need[now] += stop >> SCORE_AT
-                next[tree] = head[now]
-                head[now] = <uint16_t> tree
-                move_counts(
-                    <Counts*> high, <Counts*> low, table, before, stop & 255,
-                    now == <uint32_t> n_tests,
-                )
-                tree = after
+                need[now] += <int32_t> (stop >> SCORE_AT)
+                waiting[tail[now]] = <int32_t> at
+                tail[now] += 1
+                add_vote(<Counts*> moved, votes + now, table + (stop & 255))
+            replace_votes(<Counts*> high, votes + test, <const Counts*> moved)
             step += 1
         for q in range(self.n_classes):
             raw[q] = <float64_t> low[q]
         cost[0] = spent
         n_bought[0] = step
+
+
+cdef inline intp_t find_open(
+    const uint32_t* notes, intp_t at, const uint8_t* is_bought
+) noexcept nogil:
+    """Return the first note from here on whose test was not bought, or the leaf.
+
+    Most trees go on by a few tests: those are looked at together, without a branch.
+    """
+    cdef:
+        intp_t first = is_bought[(notes[at] >> TEST_AT) & 255]
+        intp_t second = first & is_bought[(notes[at + 1] >> TEST_AT) & 255]
+        intp_t third = second & is_bought[(notes[at + 2] >> TEST_AT) & 255]
+        intp_t fourth = third & is_bought[(notes[at + 3] >> TEST_AT) & 255]
+    at += first + second + third + fourth
+    while is_bought[(notes[at] >> TEST_AT) & 255]:
+        at += 1
+    return at
 
 
 cdef inline bint is_settled(
