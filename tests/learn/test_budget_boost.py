@@ -1,5 +1,6 @@
 """Boosting with a budget: kept on validation, run adaptively, any kind of column."""
 
+import dataclasses
 import sys
 
 import numpy as np
@@ -16,14 +17,18 @@ from askless.exceptions import (
 )
 
 pytest.importorskip("lightgbm")
-QUICK = {"n_rounds": 20, "random_state": 0}
+QUICK = {"n_rounds": 20, "n_folds": 0, "random_state": 0}
 
 
 WHY = "validation rows are drawn, so that repeating a row changes which"
 
 
 @parametrize_with_checks(
-    [BudgetBoostClassifier(n_rounds=5, tradeoffs=(0.01,))],
+    [
+        BudgetBoostClassifier(
+            n_rounds=5, tradeoffs=(0.01,), bagged_tradeoffs=(), n_folds=0
+        )
+    ],
     expected_failed_checks=lambda _: {
         "check_sample_weight_equivalence_on_dense_data": WHY,
     },
@@ -66,8 +71,8 @@ def test_the_path_goes_from_cheap_to_accurate(rows):
 
 def test_other_budgets_need_no_other_fit(rows):
     X, y = rows
-    model = BudgetBoostClassifier(budget=4, n_rounds=20, random_state=0).fit(X, y)
-    other = BudgetBoostClassifier(budget=2, n_rounds=20, random_state=0).fit(X, y)
+    model = BudgetBoostClassifier(budget=4, **QUICK).fit(X, y)
+    other = BudgetBoostClassifier(budget=2, **QUICK).fit(X, y)
     assert model.at_budget(2.0).cost(X).tolist() == other.cost(X).tolist()
     assert model.at_budget(0.0).cost(X).max() == 0.0
 
@@ -108,6 +113,71 @@ def test_validation_rows_can_be_given(rows):
     assert boost.point_.error == pytest.approx(1 - boost.score(X[800:], y[800:]))
 
 
+def test_with_few_rows_those_left_out_of_growing_are_chosen_by_too(rows):
+    X, y = rows[0][:300], rows[1][:300]
+    few = {"n_rounds": 15, "tradeoffs": (0.01, 0.1), "bagged_tradeoffs": (0.03,)}
+    boost = BudgetBoostClassifier(budget=3, n_folds=3, random_state=0, **few).fit(X, y)
+    assert [stops.n_rows for stops in boost._stops] == [300] * 3
+    assert sorted(boost._true.tolist()) == sorted((y == "yes").tolist())
+    assert boost.point_.cost <= 3
+    # The first rows are the validation rows, run by the boosters that are kept.
+    alone = BudgetBoostClassifier(budget=3, n_folds=0, random_state=0, **few).fit(X, y)
+    for stops, valid in zip(boost._stops, alone._stops, strict=True):
+        for threshold in (0.0, 2.0, np.inf):
+            both = zip(stops.at(threshold), valid.at(threshold), strict=True)
+            assert all(np.array_equal(joined[:60], some) for joined, some in both)
+    again = BudgetBoostClassifier(budget=3, n_folds=3, random_state=0, n_jobs=2, **few)
+    assert again.fit(X, y).point_ == boost.point_
+
+
+def test_folds_are_left_out_where_a_class_is_rare_or_rows_are_many(rows, monkeypatch):
+    X, y = rows
+    rare = np.where(np.arange(200) < 3, "rare", y[:200])
+    quick = {"n_rounds": 5, "tradeoffs": (0.05,), "bagged_tradeoffs": ()}
+    boost = BudgetBoostClassifier(random_state=0, **quick).fit(X[:200], rare)
+    assert boost._stops[0].n_rows == 40
+    monkeypatch.setattr("askless.learn._budget_boost.FEW_ROWS", 300)
+    boost = BudgetBoostClassifier(random_state=0, **quick).fit(X, y)
+    assert boost._stops[0].n_rows == 300
+
+
+def test_one_class_buys_nothing(rows):
+    boost = BudgetBoostClassifier(**QUICK).fit(rows[0], ["same"] * len(rows[0]))
+    assert boost.path() == []
+    assert boost.policy_for(1.0).cost(rows[0]).max() == 0
+
+
+def test_bagged_boosters_are_among_those_chosen_from(rows):
+    X, y = rows
+    boost = BudgetBoostClassifier(
+        tradeoffs=(0.01,), bagged_tradeoffs=(0.01, 0.1), **QUICK
+    ).fit(X, y)
+    assert len(boost.models_) == 3
+    found = {(point.tradeoff, point.is_bagged) for _, point in boost._candidates()}
+    assert found == {(0.01, False), (0.01, True), (0.1, True)}
+    # Each tree saw another half of the rows: not the same booster.
+    plain, bagged = (model.predict_proba(X) for model in boost.models_[:2])
+    assert not np.allclose(plain, bagged)
+
+
+def test_a_lucky_threshold_is_not_chosen(rows, monkeypatch):
+    X, y = rows
+    boost = BudgetBoostClassifier(tradeoffs=(0.01,), bagged_tradeoffs=(), **QUICK).fit(
+        X, y
+    )
+    found = boost._candidates()
+    n = len(found)
+    errors = np.full(n, 0.3)
+    errors[n // 4] = 0.1  # alone
+    errors[3 * n // 4 - 4 : 3 * n // 4 + 5] = 0.2  # with all of its neighbours
+    points = [
+        (i, dataclasses.replace(point, error=float(error)))
+        for (i, point), error in zip(found, errors, strict=True)
+    ]
+    monkeypatch.setattr(boost, "_candidates", lambda: points)
+    assert boost._choose(None)[1] == points[3 * n // 4][1]
+
+
 def test_a_budget_that_buys_nothing_says_so(rows):
     X, y = rows
     boost = BudgetBoostClassifier([9.0] * 6, budget=1.0, **QUICK)
@@ -131,6 +201,8 @@ def test_it_can_be_saved_and_run_without_lightgbm(rows, tmp_path):
     [
         ({"budget": -1}, "budget must be >= 0"),
         ({"tradeoffs": ()}, "at least one number"),
+        ({"bagged_tradeoffs": (-1.0,)}, "bagged_tradeoffs must be numbers >= 0"),
+        ({"n_folds": 1}, "n_folds must be at least 2"),
         ({"validation_fraction": 2}, "between 0 and 1"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
@@ -20,7 +20,7 @@ from askless.exceptions import (
 )
 from askless.learn._adaptive import compile_source, trace_stops
 from askless.learn._base import PolicyClassifier, _count_jobs
-from askless.learn._calibrate import Stops
+from askless.learn._calibrate import join_stops, list_thresholds, smooth
 from askless.learn._examples import CodedExamples
 from askless.learn.sources import read_lightgbm_text
 from askless.policy import Answer, Ensemble, EnsembleTrees, Policy
@@ -29,13 +29,16 @@ from askless.problem._coding import category_test
 
 __all__ = ["BudgetBoostClassifier", "BudgetPoint"]
 
-# Thresholds tried for each model: as many quantiles of what was reached.
-N_THRESHOLDS = 60
+# With fewer validation rows, rows left out of growing are used to choose by as well.
+FEW_ROWS = 500
+# Of bagged boosters: the share of rows that a tree sees, how much slower they learn,
+# and how much more their leaves are shrunk.
+BAGGING, SLOWER, BAGGED_L2 = 0.5, 0.7, 3.0
 
 
 @dataclass(frozen=True)
 class BudgetPoint:
-    """A model and a rule to stop by, and what they did on the validation rows.
+    """A model and a rule to stop by, and what they did on the rows to choose by.
 
     Attributes
     ----------
@@ -44,9 +47,11 @@ class BudgetPoint:
     threshold : float
         When it stops; infinite if only when it is settled.
     cost, cost_stderr : float
-        Mean cost of the validation rows, and its standard error.
+        Mean cost of these rows, and its standard error.
     error : float
         Share of wrong answers on them.
+    is_bagged : bool
+        Whether each tree of the model saw a part of the rows only.
     """
 
     tradeoff: float
@@ -54,6 +59,7 @@ class BudgetPoint:
     cost: float
     cost_stderr: float
     error: float
+    is_bagged: bool = False
 
 
 class BudgetBoostClassifier(PolicyClassifier):
@@ -61,7 +67,9 @@ class BudgetBoostClassifier(PolicyClassifier):
 
     A few boosters are grown with LightGBM's penalties for features that a row has not
     bought yet, from accurate to cheap. Each is traced on validation rows; then the
-    model and the moment to stop that err least within the budget are taken.
+    model and the moment to stop that err least within the budget are taken. An error
+    counts as that of the moments just before and after it, if theirs is larger: the
+    best of many is often better by luck.
 
     Parameters
     ----------
@@ -71,6 +79,9 @@ class BudgetBoostClassifier(PolicyClassifier):
         What a row may cost on average. None for the least error, whatever it costs.
     tradeoffs : tuple of float, default=(0.001, 0.01, 0.04, 0.15)
         How much the boosters mind costs, in units of the mean cost: one model each.
+    bagged_tradeoffs : tuple of float, default=(0.001, 0.025, 0.3)
+        The same of boosters that see half of the rows with each tree, learn more slowly
+        and shrink their leaves: often more accurate where rows are few. May be empty.
     n_rounds : int, default=300
         The most rounds of boosting; fewer if the validation loss stops falling.
     n_leaves : int, default=8
@@ -82,8 +93,12 @@ class BudgetBoostClassifier(PolicyClassifier):
         single leaves would otherwise grow without bound, and 0 for two.
     validation_fraction : float, default=0.2
         The share of rows kept for validation, if ``fit`` is given none.
+    n_folds : int, default=5
+        With fewer than 500 validation rows, the rows that boosters grow on are used
+        to choose by as well: they are parted into so many folds, and each fold is run
+        by boosters grown without it. 0 for validation rows only.
     random_state : int, default=None
-        Chooses the validation rows.
+        Chooses the validation rows and the folds.
     n_jobs : int, default=None
         Threads; results do not depend on it.
 
@@ -98,9 +113,10 @@ class BudgetBoostClassifier(PolicyClassifier):
 
     Notes
     -----
-    The budget is kept on the validation rows, on average; ``point_.cost_stderr`` says
-    how far new rows may lie from it. Penalties count a feature at its full price; the
-    run charges groups, delays and prices by outcome as they are.
+    The budget is kept on the rows that are chosen by, on average: the validation rows,
+    and with few of them the folds. ``point_`` tells of these rows, its ``cost_stderr``
+    how far new rows may lie from the budget. Penalties count a feature at its full
+    price; the run charges groups, delays and prices by outcome as they are.
 
     Needs LightGBM: ``pip install 'askless[boost]'``.
 
@@ -120,22 +136,26 @@ class BudgetBoostClassifier(PolicyClassifier):
         budget: float | None = None,
         *,
         tradeoffs: tuple[float, ...] = (0.001, 0.01, 0.04, 0.15),
+        bagged_tradeoffs: tuple[float, ...] = (0.001, 0.025, 0.3),
         n_rounds: int = 300,
         n_leaves: int = 8,
         learning_rate: float = 0.1,
         l2: float | None = None,
         validation_fraction: float = 0.2,
+        n_folds: int = 5,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.costs = costs
         self.budget = budget
         self.tradeoffs = tradeoffs
+        self.bagged_tradeoffs = bagged_tradeoffs
         self.n_rounds = n_rounds
         self.n_leaves = n_leaves
         self.learning_rate = learning_rate
         self.l2 = l2
         self.validation_fraction = validation_fraction
+        self.n_folds = n_folds
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -187,20 +207,45 @@ class BudgetBoostClassifier(PolicyClassifier):
         if len(self.classes_) == 1:
             self.policy_ = _constant(tests, tuple(self.classes_.tolist()), prices)
             self.point_ = BudgetPoint(0.0, np.inf, 0.0, 0.0, 0.0)
-            self.models_, self._stops = [self.policy_], []
+            self.models_, self._stops, self._thresholds = [self.policy_], [], []
             return self
-        train, valid, raw_valid, true = self._split(
+        fit_rows, train, valid, raw_valid, true = self._split(
             values, matrix, class_ids, weights, tests, X_valid, y_valid
         )
-        self.models_ = [
-            self._grow_model(t, train, valid, tests, prices.full)
-            for t in self.tradeoffs
-        ]
+        plans = [(t, False) for t in self.tradeoffs]
+        plans += [(t, True) for t in self.bagged_tradeoffs]
         jobs = _count_jobs(self.n_jobs)
-        self._stops = [trace_stops(m, raw_valid, jobs)[0] for m in self.models_]
-        self._true = true
+
+        def grow(rows: Any) -> list[Ensemble]:
+            return [self._grow_model(p, rows, valid, tests, prices.full) for p in plans]
+
+        self.models_ = grow(train)
+        parts = [[trace_stops(m, raw_valid, jobs)[0]] for m in self.models_]
+        true_parts = [true]
+        for some, left in self._list_folds(train[1], len(true)):
+            raw = _take_rows(values, fit_rows[left])
+            of_some = None if train[2] is None else train[2][some]
+            alike = grow((train[0][some], train[1][some], of_some))
+            for model, stops in zip(alike, parts, strict=True):
+                stops.append(trace_stops(model, raw, jobs)[0])
+            true_parts.append(train[1][left].astype(np.float64))
+        self._plans = plans
+        self._thresholds = [list_thresholds(stops[0]) for stops in parts]
+        self._stops = [join_stops(stops) for stops in parts]
+        self._true = np.concatenate(true_parts)
         self.policy_, self.point_ = self._choose(self.budget)
         return self
+
+    def _list_folds(self, class_ids: NDArray[Any], n_valid: int) -> list[Any]:
+        """Return rows to grow on and rows left out, if there are few to choose by."""
+        if not self.n_folds or n_valid >= FEW_ROWS:
+            return []
+        if np.bincount(class_ids).min() < self.n_folds:
+            return []  # some class would be missing from what is grown
+        folds = StratifiedKFold(
+            self.n_folds, shuffle=True, random_state=self.random_state
+        )
+        return list(folds.split(np.zeros(len(class_ids)), class_ids))
 
     def _split(
         self,
@@ -211,7 +256,7 @@ class BudgetBoostClassifier(PolicyClassifier):
         tests: tuple[Test, ...],
         X_valid: Any,
         y_valid: Any,
-    ) -> tuple[Any, Any, Any, NDArray[np.float64]]:
+    ) -> tuple[NDArray[Any], Any, Any, Any, NDArray[np.float64]]:
         if X_valid is not None:
             rows = self._check_rows(X_valid, reset=False)[0]
             index = {label: i for i, label in enumerate(self.classes_.tolist())}
@@ -219,7 +264,9 @@ class BudgetBoostClassifier(PolicyClassifier):
             coded = _apply_coding(rows, tests)
             known = true >= 0
             valid = (coded[known], true[known], None)
-            return (matrix, class_ids, weights), valid, rows, true.astype(np.float64)
+            train = (matrix, class_ids, weights)
+            every = np.arange(len(matrix))
+            return every, train, valid, rows, true.astype(np.float64)
         counts = np.bincount(class_ids)
         try:
             fit_rows, valid_rows = train_test_split(
@@ -241,21 +288,24 @@ class BudgetBoostClassifier(PolicyClassifier):
 
         raw = _take_rows(values, valid_rows)
         true = class_ids[valid_rows].astype(np.float64)
-        return part(fit_rows), part(valid_rows), raw, true
+        return fit_rows, part(fit_rows), part(valid_rows), raw, true
 
     def _grow_model(
         self,
-        tradeoff: float,
+        plan: tuple[float, bool],
         train: Any,
         valid: Any,
         tests: tuple[Test, ...],
         prices: NDArray[np.float64],
     ) -> Ensemble:
         lightgbm = _import_lightgbm()
+        tradeoff, is_bagged = plan
         n_classes = len(self.classes_)
         mean = float(prices.mean()) if prices.any() else 1.0
         categories = [i for i, test in enumerate(tests) if test.kind == "category"]
         l2 = (1.0 if n_classes > 2 else 0.0) if self.l2 is None else self.l2
+        if is_bagged and self.l2 is None:
+            l2 = BAGGED_L2
         options = {
             "objective": "binary" if n_classes == 2 else "multiclass",
             "num_leaves": self.n_leaves,
@@ -273,6 +323,11 @@ class BudgetBoostClassifier(PolicyClassifier):
         }
         if n_classes > 2:
             options["num_class"] = n_classes
+        n_rounds = self.n_rounds
+        if is_bagged:
+            options |= {"bagging_fraction": BAGGING, "bagging_freq": 1}
+            options["learning_rate"] = SLOWER * self.learning_rate
+            n_rounds = n_rounds * 4 // 3
         if not tradeoff or not prices.any():
             del options["cegb_tradeoff"], options["cegb_penalty_feature_lazy"]
         data = lightgbm.Dataset(
@@ -285,7 +340,7 @@ class BudgetBoostClassifier(PolicyClassifier):
             booster = lightgbm.train(
                 options,
                 data,
-                self.n_rounds,
+                n_rounds,
                 valid_sets=[held_out],
                 callbacks=[lightgbm.early_stopping(30, verbose=False)],
             )
@@ -317,27 +372,34 @@ class BudgetBoostClassifier(PolicyClassifier):
         return self.policy_for(budget)
 
     def _candidates(self) -> list[tuple[int, BudgetPoint]]:
-        found = []
-        for i, stops in enumerate(self._stops):
-            for threshold in _thresholds(stops):
-                found.append((i, self._point(i, threshold)))
-        return found
+        return [
+            (i, self._point(i, threshold))
+            for i, thresholds in enumerate(self._thresholds)
+            for threshold in thresholds
+        ]
 
     def _point(self, model: int, threshold: float) -> BudgetPoint:
         cost, answer = self._stops[model].at(threshold)
         n = len(cost)
         return BudgetPoint(
-            tradeoff=float(self.tradeoffs[model]),
+            tradeoff=float(self._plans[model][0]),
             threshold=float(threshold),
             cost=float(cost.mean()),
             cost_stderr=float(cost.std(ddof=1) / np.sqrt(n)) if n > 1 else np.inf,
             error=float(np.mean(answer != self._true)),
+            is_bagged=self._plans[model][1],
         )
 
     def _choose(self, budget: float | None) -> tuple[Ensemble, BudgetPoint]:
         limit = np.inf if budget is None else budget
-        kept = [(i, p) for i, p in self._candidates() if p.cost <= limit]
-        model, point = min(kept, key=lambda c: (c[1].error, c[1].cost, c[0]))
+        found = self._candidates()
+        errors = np.array([point.error for _, point in found])
+        ends = np.cumsum([len(thresholds) for thresholds in self._thresholds])
+        around = [smooth(block) for block in np.split(errors, ends[:-1])]
+        cautious = np.maximum(errors, np.concatenate(around)).tolist()
+        kept = [(e, p.cost, i, p) for e, (i, p) in zip(cautious, found, strict=True)
+                if p.cost <= limit]  # fmt: skip
+        _, _, model, point = min(kept, key=lambda c: c[:3])
         if (
             point.cost == 0
             and budget is not None
@@ -371,6 +433,16 @@ def _check_options(model: BudgetBoostClassifier) -> None:
             f"tradeoffs must be at least one number >= 0. Got {model.tradeoffs!r}. "
             "Leave it out for four models."
         )
+    if any(not t >= 0 for t in model.bagged_tradeoffs):
+        raise InvalidOptionError(
+            f"bagged_tradeoffs must be numbers >= 0. Got {model.bagged_tradeoffs!r}. "
+            "Leave it out for three models, or give () for none."
+        )
+    if model.n_folds != 0 and not model.n_folds >= 2:
+        raise InvalidOptionError(
+            f"n_folds must be at least 2, or 0 for none. Got {model.n_folds!r}. Leave "
+            "it out for five."
+        )
     if not 0 < model.validation_fraction < 1:
         raise InvalidOptionError(
             "validation_fraction must be between 0 and 1. Got "
@@ -388,16 +460,6 @@ def _import_lightgbm() -> Any:
             "install 'askless[boost]'"
         ) from error
     return lightgbm
-
-
-def _thresholds(stops: Stops) -> NDArray[np.float64]:
-    """Return thresholds to try: never wait, wait until settled, and between."""
-    finite = stops.reached[np.isfinite(stops.reached)]
-    if not len(finite):
-        return np.array([0.0, np.inf])
-    shares = np.linspace(0, 1, N_THRESHOLDS)
-    middle = np.nextafter(np.unique(np.quantile(finite, shares)), np.inf)
-    return np.concatenate([[0.0], middle, [np.inf]])
 
 
 def _code_columns(

@@ -19,11 +19,19 @@ from askless.policy._ensemble import Trace
 
 __all__ = [
     "Stops",
+    "join_stops",
     "list_stops",
+    "list_thresholds",
     "rows_needed",
+    "smooth",
     "threshold_for_cost",
     "threshold_for_loss",
 ]
+
+# Thresholds tried for each model: as many quantiles of what was reached.
+N_THRESHOLDS = 80
+# Neighbours on each side over which the error of a threshold is averaged.
+N_NEIGHBOURS = 4
 
 
 @dataclass(frozen=True)
@@ -95,6 +103,56 @@ def list_stops(trace: Trace, final: NDArray[np.float64]) -> Stops:
         answer[:, :n_used],
         last,
     )
+
+
+def join_stops(parts: list[Stops]) -> Stops:
+    """Return the stops of several groups of rows as those of one.
+
+    Parameters
+    ----------
+    parts : list of Stops
+        Of one model, or of models grown alike; at least one.
+    """
+    n_wide = max(part.reached.shape[1] for part in parts)
+
+    def widen(steps: NDArray[np.float64]) -> NDArray[np.float64]:
+        # A row stays as it was when it settled.
+        return np.pad(steps, ((0, 0), (0, n_wide - steps.shape[1])), mode="edge")
+
+    return Stops(
+        np.vstack([widen(part.reached) for part in parts]),
+        np.vstack([widen(part.cost) for part in parts]),
+        np.vstack([widen(part.answer) for part in parts]),
+        np.concatenate([part.last for part in parts]),
+    )
+
+
+def list_thresholds(stops: Stops) -> NDArray[np.float64]:
+    """Return thresholds to try: never wait, wait until settled, and between."""
+    finite = stops.reached[np.isfinite(stops.reached)]
+    if not len(finite):
+        return np.array([0.0, np.inf])
+    shares = np.linspace(0, 1, N_THRESHOLDS)
+    middle = np.nextafter(np.unique(np.quantile(finite, shares)), np.inf)
+    return np.concatenate([[0.0], middle, [np.inf]])
+
+
+def smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean of each value and its neighbours, fewer at the ends.
+
+    The best of many thresholds on the rows that it is chosen by is better there than
+    elsewhere; what its neighbours do as well is less likely to be luck.
+
+    Examples
+    --------
+    >>> smooth(np.array([9.0, 0.0, 0.0, 0.0, 0.0, 0.0])).tolist()
+    [1.8, 1.5, 1.5, 1.5, 1.5, 0.0]
+    """
+    total = np.concatenate([[0.0], np.cumsum(values)])
+    where = np.arange(len(values))
+    low = np.maximum(where - N_NEIGHBOURS, 0)
+    high = np.minimum(where + N_NEIGHBOURS + 1, len(values))
+    return np.asarray((total[high] - total[low]) / (high - low))
 
 
 def rows_needed(target: float) -> int:

@@ -116,7 +116,12 @@ class CEGBClassifier(PolicyClassifier):
             The fitted estimator.
         """
         options = self.get_params()
-        boost = BudgetBoostClassifier(tradeoffs=(options.pop("tradeoff"),), **options)
+        boost = BudgetBoostClassifier(
+            tradeoffs=(options.pop("tradeoff"),),
+            bagged_tradeoffs=(),
+            n_folds=0,
+            **options,
+        )
         boost.fit(X, y, sample_weight, X_valid=X_valid, y_valid=y_valid)
         self._check_rows(X, reset=True, y=y)
         self.classes_ = boost.classes_
