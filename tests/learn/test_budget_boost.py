@@ -126,16 +126,20 @@ def test_with_few_rows_those_left_out_of_growing_are_chosen_by_too(rows):
         for threshold in (0.0, 2.0, np.inf):
             both = zip(stops.at(threshold), valid.at(threshold), strict=True)
             assert all(np.array_equal(joined[:60], some) for joined, some in both)
-    again = BudgetBoostClassifier(budget=3, n_folds=3, random_state=0, n_jobs=2, **few)
-    assert again.fit(X, y).point_ == boost.point_
 
 
 def test_folds_are_left_out_where_a_class_is_rare_or_rows_are_many(rows, monkeypatch):
     X, y = rows
     rare = np.where(np.arange(200) < 3, "rare", y[:200])
     quick = {"n_rounds": 5, "tradeoffs": (0.05,), "bagged_tradeoffs": ()}
-    boost = BudgetBoostClassifier(random_state=0, **quick).fit(X[:200], rare)
+    boost = BudgetBoostClassifier(n_folds=5, random_state=0, **quick)
+    assert boost.fit(X[:200], rare)._stops[0].n_rows == 40
+    # More than two classes: only if asked for.
+    three = np.where(X[:200, 2] > 0.5, "third", y[:200])
+    boost = BudgetBoostClassifier(random_state=0, **quick).fit(X[:200], three)
     assert boost._stops[0].n_rows == 40
+    boost = BudgetBoostClassifier(random_state=0, **quick).fit(X[:200], y[:200])
+    assert boost._stops[0].n_rows == 200
     monkeypatch.setattr("askless.learn._budget_boost.FEW_ROWS", 300)
     boost = BudgetBoostClassifier(random_state=0, **quick).fit(X, y)
     assert boost._stops[0].n_rows == 300

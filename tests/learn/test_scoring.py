@@ -43,6 +43,8 @@ def test_every_learner_can_be_scored(clinic, learner):
     estimator = learner.estimator(clinic.costs)
     if "n_trees" in estimator.get_params():
         estimator.set_params(n_trees=10)
+    if "n_rounds" in estimator.get_params():
+        estimator.set_params(n_rounds=20)
     for scorer in (
         askless.make_cost_scorer(mistakes=200),
         askless.make_cost_scorer(mistakes=200, normalised=True),

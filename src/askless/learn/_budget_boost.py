@@ -30,7 +30,7 @@ from askless.problem._coding import category_test
 __all__ = ["BudgetBoostClassifier", "BudgetPoint"]
 
 # With fewer validation rows, rows left out of growing are used to choose by as well.
-FEW_ROWS = 500
+FEW_ROWS, N_FOLDS = 500, 5
 # Of bagged boosters: the share of rows that a tree sees, how much slower they learn,
 # and how much more their leaves are shrunk.
 BAGGING, SLOWER, BAGGED_L2 = 0.5, 0.7, 3.0
@@ -93,10 +93,11 @@ class BudgetBoostClassifier(PolicyClassifier):
         single leaves would otherwise grow without bound, and 0 for two.
     validation_fraction : float, default=0.2
         The share of rows kept for validation, if ``fit`` is given none.
-    n_folds : int, default=5
+    n_folds : int, default=None
         With fewer than 500 validation rows, the rows that boosters grow on are used
         to choose by as well: they are parted into so many folds, and each fold is run
-        by boosters grown without it. 0 for validation rows only.
+        by boosters grown without it. 0 for validation rows only. By default 5 for two
+        classes, and 0 for more, where growing so many boosters takes long.
     random_state : int, default=None
         Chooses the validation rows and the folds.
     n_jobs : int, default=None
@@ -142,7 +143,7 @@ class BudgetBoostClassifier(PolicyClassifier):
         learning_rate: float = 0.1,
         l2: float | None = None,
         validation_fraction: float = 0.2,
-        n_folds: int = 5,
+        n_folds: int | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -238,13 +239,14 @@ class BudgetBoostClassifier(PolicyClassifier):
 
     def _list_folds(self, class_ids: NDArray[Any], n_valid: int) -> list[Any]:
         """Return rows to grow on and rows left out, if there are few to choose by."""
-        if not self.n_folds or n_valid >= FEW_ROWS:
+        n_folds = self.n_folds
+        if n_folds is None:
+            n_folds = N_FOLDS if len(self.classes_) == 2 else 0
+        if not n_folds or n_valid >= FEW_ROWS:
             return []
-        if np.bincount(class_ids).min() < self.n_folds:
+        if np.bincount(class_ids).min() < n_folds:
             return []  # some class would be missing from what is grown
-        folds = StratifiedKFold(
-            self.n_folds, shuffle=True, random_state=self.random_state
-        )
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
         return list(folds.split(np.zeros(len(class_ids)), class_ids))
 
     def _split(
@@ -438,10 +440,10 @@ def _check_options(model: BudgetBoostClassifier) -> None:
             f"bagged_tradeoffs must be numbers >= 0. Got {model.bagged_tradeoffs!r}. "
             "Leave it out for three models, or give () for none."
         )
-    if model.n_folds != 0 and not model.n_folds >= 2:
+    if model.n_folds not in (None, 0) and not model.n_folds >= 2:
         raise InvalidOptionError(
             f"n_folds must be at least 2, or 0 for none. Got {model.n_folds!r}. Leave "
-            "it out for five."
+            "it out for five with two classes."
         )
     if not 0 < model.validation_fraction < 1:
         raise InvalidOptionError(
