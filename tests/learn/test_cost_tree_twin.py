@@ -126,13 +126,14 @@ def test_the_forest_says_what_its_twin_says(data, n_tried, n_jobs):
     weights = rng.choice([0.5, 1.0, 2.0, 40.0], n_rows)
     ordered = np.array([test.kind == "number" for test in tests], dtype=np.uint8)
     levels = np.array([test.n_levels for test in tests], dtype=np.int32)
+    scale = rng.choice([0.0, 0.25, 1.0], n_classes)
     forest = OutOfBag(
-        codes, levels, ordered, class_ids, weights, n_classes, 2.0, n_tried, 11
+        codes, levels, ordered, class_ids, weights, scale, 2.0, n_tried, 11
     )
     while forest.n_trees < 11:
         forest.add_trees(11 - forest.n_trees, n_jobs)
     twin = PlainForest(
         codes.tolist(), ordered.tolist(), class_ids.tolist(), weights.tolist(),
-        n_classes, 2.0, n_tried, 11,
+        scale.tolist(), 2.0, n_tried, 11,
     )  # fmt: skip
     np.testing.assert_allclose(forest.shares(), twin.shares(11), atol=1e-12)

@@ -10,7 +10,7 @@ class OutOfBag:
         is_ordered: NDArray[np.uint8],
         class_ids: NDArray[np.int32],
         weights: NDArray[np.float64],
-        n_classes: int,
+        class_scale: NDArray[np.float64],
         min_leaf: float,
         n_tried: int,
         seed: int,

@@ -1,8 +1,9 @@
 """Estimate the classes of rows by a forest that has not seen them.
 
-A bootstrap forest of plain Gini trees; what a tree says counts only for rows that it
-was not grown on. Costs play no part. The learner uses the shares in place of the one
-class that each row happened to show.
+A bootstrap forest of Gini trees; what a tree says counts only for rows that it was not
+grown on. Classes may matter more or less where cuts are chosen, so that rare ones are
+not passed over; the shares in a leaf are plain. The learner uses the shares in place of
+the one class that each row happened to show.
 
 A row may stand for several equal ones by its weight w. It is then drawn Poisson(w)
 times, as w rows would be, and the share of its w copies that stayed out of a bag with c
@@ -70,7 +71,8 @@ cdef class OutOfBag:
     class_ids : int32 array of shape (n_rows,)
     weights : float64 array of shape (n_rows,)
         How many rows each row stands for.
-    n_classes : int
+    class_scale : float64 array of shape (n_classes,)
+        How much a row of each class matters in choosing a cut, at least 0.
     min_leaf : float
         The least number of drawn rows on either side of a cut.
     n_tried : int
@@ -83,6 +85,7 @@ cdef class OutOfBag:
     cdef const uint8_t[::1] is_ordered
     cdef const int32_t[::1] class_ids
     cdef const float64_t[::1] weights
+    cdef const float64_t[::1] class_scale
     cdef readonly intp_t n_trees
     cdef intp_t n_tests
     cdef intp_t n_rows
@@ -105,7 +108,7 @@ cdef class OutOfBag:
         const uint8_t[::1] is_ordered not None,
         const int32_t[::1] class_ids not None,
         const float64_t[::1] weights not None,
-        intp_t n_classes,
+        const float64_t[::1] class_scale not None,
         float64_t min_leaf,
         intp_t n_tried,
         uint64_t seed,
@@ -115,15 +118,16 @@ cdef class OutOfBag:
         self.is_ordered = is_ordered
         self.class_ids = class_ids
         self.weights = weights
+        self.class_scale = class_scale
         self.n_tests = codes.shape[0]
         self.n_rows = codes.shape[1]
-        self.n_classes = n_classes
+        self.n_classes = class_scale.shape[0]
         self.n_codes = 2 + (max(n_levels) if self.n_tests else 0)
         self.min_leaf = min_leaf
         self.n_tried = n_tried
         self.seed = seed
         self.n_trees = 0
-        self.sums = np.zeros((self.n_rows, n_classes))
+        self.sums = np.zeros((self.n_rows, self.n_classes))
         self.votes = np.zeros(self.n_rows)
         for block in range(BLOCK):
             self.allocate(&self.trees[block])
@@ -319,23 +323,27 @@ cdef class OutOfBag:
         cdef:
             intp_t i, k, test, swap, n_parting
             float64_t total = 0.0
+            float64_t scaled = 0.0
             float64_t squares = 0.0
+            float64_t here
             bint is_pure = False
             Cut best
         memset(tree.node_counts, 0, self.n_classes * sizeof(float64_t))
         for i in range(start, end):
             tree.node_counts[self.class_ids[tree.rows[i]]] += tree.drawn[tree.rows[i]]
         for k in range(self.n_classes):
+            here = self.class_scale[k] * tree.node_counts[k]
             total += tree.node_counts[k]
-            squares += tree.node_counts[k] * tree.node_counts[k]
+            scaled += here
+            squares += here * here
         best.test = -1
         best.code = -1
         best.score = 0.0
         for k in range(self.n_classes):
             is_pure = is_pure or tree.node_counts[k] == total
-        if is_pure or total < 2 * self.min_leaf:
+        if is_pure or scaled <= 0 or total < 2 * self.min_leaf:
             return best
-        best.score = squares / total * (1.0 + 1e-9)
+        best.score = squares / scaled * (1.0 + 1e-9)
         for i in range(self.n_tests):
             tree.order[i] = <int32_t> i
         n_parting = 0
@@ -384,7 +392,7 @@ cdef class OutOfBag:
                 if total - in_left < self.min_leaf:
                     break
                 if in_left >= self.min_leaf:
-                    score = self.score(tree, tree.left_counts, in_left, total)
+                    score = self.score(tree, tree.left_counts)
                     if score > best.score:
                         best.score = score * (1.0 + 1e-9)
                         best.test = <int32_t> test
@@ -395,9 +403,7 @@ cdef class OutOfBag:
                 in_left = tree.totals[code]
                 if in_left < self.min_leaf or total - in_left < self.min_leaf:
                     continue
-                score = self.score(
-                    tree, tree.counts + code * n_classes, in_left, total
-                )
+                score = self.score(tree, tree.counts + code * n_classes)
                 if score > best.score:
                     best.score = score * (1.0 + 1e-9)
                     best.test = <int32_t> test
@@ -411,19 +417,27 @@ cdef class OutOfBag:
         return n_present > 1
 
     cdef inline float64_t score(
-        self, const Tree* tree, const float64_t* in_left, float64_t n_left,
-        float64_t total,
+        self, const Tree* tree, const float64_t* in_left
     ) noexcept nogil:
+        """Return how pure the sides of a cut are, the more the better."""
         cdef:
             float64_t left = 0.0
             float64_t right = 0.0
-            float64_t rest
+            float64_t n_left = 0.0
+            float64_t n_right = 0.0
+            float64_t here, there
             intp_t k
         for k in range(self.n_classes):
-            rest = tree.node_counts[k] - in_left[k]
-            left += in_left[k] * in_left[k]
-            right += rest * rest
-        return left / n_left + right / (total - n_left)
+            here = self.class_scale[k] * in_left[k]
+            there = self.class_scale[k] * (tree.node_counts[k] - in_left[k])
+            n_left += here
+            n_right += there
+            left += here * here
+            right += there * there
+        # A side of classes that do not matter is worth nothing.
+        return (left / n_left if n_left > 0 else 0.0) + (
+            right / n_right if n_right > 0 else 0.0
+        )
 
 
 cdef int32_t draw_poisson(float64_t mean, uint64_t key) noexcept nogil:

@@ -54,12 +54,13 @@ class CostTreeClassifier(PolicyClassifier):
     class_weight : mapping or "balanced", default=None
         Factors of what mistakes on each class cost.
     smoothing : float, default=0.75
-        How much of a row's class comes from the forest.
+        How much of a row's class comes from the forest; less, down to two thirds of it,
+        where the forest tells the classes of rows that it has not seen.
     n_trees : int, default=100
         Trees of the forest; 0 leaves every row its own class alone.
     leaf_cost : float, default=0.6
         What a leaf costs, in mistakes of one row of average class: it takes so much to
-        be worth a branch.
+        be worth a branch. Less where the forest leaves little noise in the classes.
     max_levels : int, default=32
         Cut numbers into at most so many levels.
     n_cuts : int, default=2

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from askless._core._rollout import Rollouts
 from askless.learn._anytime import Listener, Stage, StopFlag
+from askless.learn._class_noise import measure_noise, scale_classes, sharpen_shares
 from askless.learn._cost_tree_grower import ROLLOUT, TWO_STEP, Grower, Node
 from askless.learn._look_ahead import act_settings
 from askless.learn._mistakes import average_mistake
@@ -24,6 +25,8 @@ __all__ = ["CostTreeSearch", "typical_mistake"]
 # Of the forest; nothing else was better on several sets at once.
 MIN_LEAF = 3.0
 TRIED = 0.5
+# However well the forest tells classes, it keeps so much of its say.
+LEAST_SAY = 2.0 / 3.0
 
 
 class CostTreeSearch:
@@ -112,11 +115,17 @@ class CostTreeSearch:
             self.best = grower.grow(rule)
 
     def _prepare(self) -> Grower:
-        """Smooth the classes, and set up the kernel."""
-        shares = None
+        """Smooth the classes, and set up the kernel.
+
+        Where the forest tells classes well, rows keep more of their own class, and a
+        leaf costs less: there is less noise to guard against.
+        """
+        shares, noise = None, 1.0
+        rows = self.rows
         if self.n_trees and self.smoothing > 0:
             shares = estimate_shares(
-                self.rows,
+                rows,
+                scale_classes(self.mistakes),
                 n_trees=self.n_trees,
                 min_leaf=MIN_LEAF,
                 tried=TRIED,
@@ -124,18 +133,21 @@ class CostTreeSearch:
                 n_jobs=self.n_jobs,
                 is_over=lambda: bool(self.flag),
             )
-        soft = soften(self.rows, shares, self.smoothing)
+            shares = sharpen_shares(shares, rows.class_ids, rows.weights)
+            noise = measure_noise(shares, rows.class_ids, rows.weights, self.mistakes)
+        smoothing = self.smoothing * max(noise**0.5, LEAST_SAY)
+        soft = soften(rows, shares, smoothing)
         return Grower(
             soft,
             self.prices,
-            self._rollouts(soft),
-            self.rows.n_levels,
+            self._rollouts(soft, noise * self.leaf_cost),
+            rows.n_levels,
             seed=self.seed,
             n_cuts=self.n_cuts,
             stop=self.flag.array,
         )
 
-    def _rollouts(self, soft: SoftRows) -> Rollouts:
+    def _rollouts(self, soft: SoftRows, leaf_cost: float) -> Rollouts:
         totals = np.bincount(
             soft.entry_class, weights=soft.entry_weight, minlength=len(self.mistakes)
         ).astype(np.float64)
@@ -151,7 +163,7 @@ class CostTreeSearch:
             soft.entry_class,
             soft.entry_weight,
             self.mistakes,
-            self.leaf_cost * typical_mistake(self.mistakes, totals),
+            leaf_cost * typical_mistake(self.mistakes, totals),
             exponent,
             self.prices.engine,
             self.n_jobs,

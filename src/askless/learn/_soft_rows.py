@@ -140,6 +140,7 @@ def coarsen(
 
 def estimate_shares(
     rows: MergedRows,
+    class_scale: NDArray[np.float64],
     *,
     n_trees: int,
     min_leaf: float,
@@ -154,6 +155,8 @@ def estimate_shares(
     ----------
     rows : MergedRows
         The examples.
+    class_scale : ndarray of shape (n_classes,)
+        How much a row of each class matters in choosing a cut.
     n_trees : int
         How many trees to grow; fewer if it is over before.
     min_leaf : float
@@ -173,7 +176,7 @@ def estimate_shares(
         rows.is_ordered,
         rows.class_ids,
         rows.weights,
-        rows.n_classes,
+        class_scale,
         float(min_leaf),
         max(1, int(np.ceil(tried * len(rows.tests) - 1e-9))),
         seed,

@@ -73,13 +73,13 @@ class PlainForest:
         Whether the codes of a test are compared or matched.
     class_ids, weights : sequence
         Of each row.
-    n_classes, min_leaf, n_tried, seed
+    class_scale, min_leaf, n_tried, seed
         As the compiled forest has them.
 
     Examples
     --------
-    >>> forest = PlainForest([[0, 0, 1, 1]], [True], [0, 0, 1, 1], [1, 1, 1, 1], 2, 1,
-    ...                      1, seed=0)
+    >>> forest = PlainForest([[0, 0, 1, 1]], [True], [0, 0, 1, 1], [1, 1, 1, 1],
+    ...                      [1.0, 1.0], 1, 1, seed=0)
     >>> [round(sum(row), 9) for row in forest.shares(8)]
     [1.0, 1.0, 1.0, 1.0]
     """
@@ -88,10 +88,15 @@ class PlainForest:
     is_ordered: Sequence[Any]
     class_ids: Sequence[int]
     weights: Sequence[float]
-    n_classes: int
+    class_scale: Sequence[float]
     min_leaf: float
     n_tried: int
     seed: int
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.class_scale)
 
     def shares(self, n_trees: int) -> list[list[float]]:
         """Return the shares of the classes of each row."""
@@ -162,7 +167,7 @@ class PlainForest:
         total = sum(counts)
         if max(counts) == total or total < 2 * self.min_leaf:
             return None
-        best = sum(c * c for c in counts) / total * (1 + TIE)
+        best = self._purity(counts) * (1 + TIE)
         chosen = None
         order = list(range(len(self.codes)))
         n_parting = 0
@@ -183,13 +188,16 @@ class PlainForest:
                 n_left = sum(left)
                 if min(n_left, total - n_left) < self.min_leaf or n_left == total:
                     continue
-                score = sum(c * c for c in left) / n_left
-                score += sum(
-                    (c - in_left) ** 2 for c, in_left in zip(counts, left, strict=True)
-                ) / (total - n_left)
+                right = [c - in_left for c, in_left in zip(counts, left, strict=True)]
+                score = self._purity(left) + self._purity(right)
                 if score > best:
                     best, chosen = score * (1 + TIE), (test, code)
         return chosen
+
+    def _purity(self, counts: list[float]) -> float:
+        scaled = [c * s for c, s in zip(counts, self.class_scale, strict=True)]
+        total = sum(scaled)
+        return sum(c * c for c in scaled) / total if total > 0 else 0.0
 
 
 @dataclass
