@@ -63,7 +63,7 @@ debug-test:  ## Run the kernels' tests with bounds and divisions checked
 		MESON_ARGS="-Csetup-args=-Ddebug_checks=true -Csetup-args=-Dbuildtype=debugoptimized" \
 		PYTEST_ARGS="$(CORE_TESTS) $(PYTEST_ARGS)"
 
-build: $(VENV)/.stamp-editable  ## Compile what changed
+build: $(BUILD)/.stamp-editable  ## Compile what changed
 	@$(COMPILE)
 
 venv: $(patsubst %,$(VENV)/.stamp-%,build package plot parquet test check bench docs)  ## Fill the environment with everything but Askless
@@ -88,7 +88,8 @@ $(VENV)/.stamp-%: $(VENV)/.stamp-venv pyproject.toml
 	@$(PIP_INSTALL) -r $@.txt
 	@touch $@
 
-$(VENV)/.stamp-editable: $(VENV)/.stamp-build $(VENV)/.stamp-package $(RECIPES)
+# In the folder of the build, so that whoever removes that folder gets it again.
+$(BUILD)/.stamp-editable: $(VENV)/.stamp-build $(VENV)/.stamp-package $(RECIPES)
 	@echo "Building Askless"
 	@$(PIP_INSTALL) --no-build-isolation --no-deps -Cbuild-dir=$(BUILD) $(MESON_ARGS) -e .
 	@touch $@
