@@ -8,7 +8,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import StratifiedKFold, train_test_split
 
 import askless
 from askless.datasets._public import data_folder
@@ -19,10 +19,19 @@ from askless.learn import (
 )
 from askless.learn._adaptive import compile_source, trace_stops
 from askless.learn._budget_boost import _code_columns
+from askless.learn._calibrate import join_stops
 from askless.learn._cegb import run_to_leaves
 from askless.learn.sources import read_lightgbm_text
 
 TRADEOFFS = (0.0, 0.001, 0.003, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3)
+# Of ours alone: each tree grown on half of the rows, and its leaves shrunk.
+BAGGED_TRADEOFFS = (0.001, 0.006, 0.025, 0.1, 0.3)
+BAGGED = {
+    "bagging_fraction": 0.5, "bagging_freq": 1, "learning_rate": 0.07, "lambda_l2": 3.0
+}  # fmt: skip
+# With fewer validation rows, ours is chosen on rows left out of growing as well.
+FEW_ROWS = 500
+N_FOLDS = 5
 SETS = (
     "magic", "spambase", "miniboone_tiny", "adult", "covertype", "mq2008",
     "ann_thyroid", "heart_cleveland", "hepatitis", "pima", "nhanes1_mortality10y",
@@ -115,8 +124,10 @@ def split(X: Any, y: Any, seed: int, most: tuple[int, int, int]) -> list[Part]:
     return [(X[part], y[part]) for part in (train, valid, test)]
 
 
-def grow(tradeoff: float, parts: list[Part], prices: Any, n_classes: int) -> str:
-    """Return a CEGB model as text."""
+def grow(
+    tradeoff: float, train: Part, valid: Part, prices: Any, n_classes: int, bag: bool
+) -> Any:
+    """Return a CEGB model as a policy."""
     import lightgbm
 
     options = {
@@ -130,21 +141,29 @@ def grow(tradeoff: float, parts: list[Part], prices: Any, n_classes: int) -> str
     if tradeoff:
         options["cegb_tradeoff"] = tradeoff / prices.mean()
         options["cegb_penalty_feature_lazy"] = prices.tolist()
-    (X, y), (X_valid, y_valid) = parts[:2]
-    data = lightgbm.Dataset(X, y, params={"verbose": -1})
-    rounds = 300 if n_classes <= 3 else 60
+    if bag:
+        options |= BAGGED
+    data = lightgbm.Dataset(*train, params={"verbose": -1})
+    rounds = (300 if n_classes <= 3 else 60) * (4 if bag else 3) // 3
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return lightgbm.train(
-            options, data, rounds, valid_sets=[data.create_valid(X_valid, y_valid)],
+        text = lightgbm.train(
+            options, data, rounds, valid_sets=[data.create_valid(*valid)],
             callbacks=[lightgbm.early_stopping(30, verbose=False)],
         ).model_to_string()  # fmt: skip
+    return compile_source(read_lightgbm_text(text), prices)
 
 
-def measure_booster(tradeoff: float, parts: Any, prices: Any, n_classes: int) -> Any:
-    """Return what one booster costs as it comes, and every step of running it."""
-    source = read_lightgbm_text(grow(tradeoff, parts, prices, n_classes))
-    policy = compile_source(source, prices)
+def measure_booster(
+    tradeoff: float, parts: Any, prices: Any, n_classes: int, bag: bool = False
+) -> Any:
+    """Return what one booster costs as it comes, and every step of running it.
+
+    ``choose`` are the rows that ours is chosen by: the validation rows, and if they are
+    few the growing rows too, each run by a booster grown alike without it.
+    """
+    rest = (prices, n_classes, bag)
+    policy = grow(tradeoff, parts[0], parts[1], *rest)
     plain = run_to_leaves(policy)
     found = {"tradeoff": tradeoff}
     for name, (X, y) in zip(("valid", "test"), parts[1:], strict=True):
@@ -157,6 +176,20 @@ def measure_booster(tradeoff: float, parts: Any, prices: Any, n_classes: int) ->
             "final": final,
             "true": y.astype(float),
         }
+    chosen_by = [found["valid"]]
+    if len(parts[1][1]) < FEW_ROWS:
+        X, y = parts[0]
+        folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
+        for some, left in folds.split(X, y):
+            alike = grow(tradeoff, (X[some], y[some]), parts[1], *rest)
+            stops, final = trace_stops(alike, X[left], 1)
+            true = y[left].astype(float)
+            chosen_by.append({"stops": stops, "true": true, "wrong": final != true})
+    found["choose"] = {
+        "stops": join_stops([part["stops"] for part in chosen_by]),
+        "true": np.concatenate([part["true"] for part in chosen_by]),
+        "wrong": np.concatenate([part["wrong"] for part in chosen_by]),
+    }
     return found
 
 
