@@ -13,8 +13,8 @@ __all__ = ["measure_noise", "scale_classes", "sharpen_shares"]
 
 Floats = NDArray[np.float64]
 
-# Powers that are tried, and how much more likely, in logarithms, classes must be for a
-# power of e instead of 1: of few rows, the best power is mostly chance.
+# Powers that may be taken, and how much more likely, in logarithms, classes must be for
+# a power of e instead of 1: of few rows, the best power is mostly chance.
 POWERS = np.arange(5, 41) / 10.0
 RELUCTANCE = 2.0
 # How much of the prior is mixed in first, as no forest may rule a class out.
@@ -63,17 +63,22 @@ def sharpen_shares(
     """
     prior = _class_prior(class_ids, weights, shares.shape[1])
     logs = np.log(shares + PRIOR_SHARE * prior + 1e-300)
-    own = np.arange(len(shares))
-    best, most = shares, -np.inf
-    for power in POWERS:
-        sharp = power * logs
-        sharp = np.exp(sharp - sharp.max(axis=1, keepdims=True))
-        sharp /= sharp.sum(axis=1, keepdims=True)
-        likely = float(weights @ np.log(sharp[own, class_ids] + 1e-12))
-        likely -= RELUCTANCE * float(np.log(power)) ** 2
-        if likely > most:
-            best, most = sharp, likely
-    return best
+    logs -= logs.max(axis=1, keepdims=True)
+    own = weights @ logs[np.arange(len(logs)), class_ids]
+
+    def judge(at: int) -> float:
+        power = float(POWERS[at])
+        rest = weights @ np.log(np.exp(power * logs).sum(axis=1))
+        return float(power * own - rest - RELUCTANCE * np.log(power) ** 2)
+
+    # Likelihood has one hill: walk up it from where nothing is changed.
+    at = int(np.argmin(np.abs(POWERS - 1.0)))
+    here = judge(at)
+    for step in (1, -1):
+        while 0 <= at + step < len(POWERS) and (there := judge(at + step)) > here:
+            at, here = at + step, there
+    sharp: Floats = np.exp(POWERS[at] * logs)
+    return sharp / sharp.sum(axis=1, keepdims=True)
 
 
 def measure_noise(
