@@ -78,7 +78,8 @@ def sharpen_shares(
         while 0 <= at + step < len(POWERS) and (there := judge(at + step)) > here:
             at, here = at + step, there
     sharp: Floats = np.exp(POWERS[at] * logs)
-    return sharp / sharp.sum(axis=1, keepdims=True)
+    sharp /= sharp.sum(axis=1, keepdims=True)
+    return sharp
 
 
 def measure_noise(
