@@ -7,17 +7,11 @@ branching on the opponent that the fewest tests part; beyond that, prices bound.
 
 import numpy as np
 
+from askless._core._bits cimport count_bits, lowest_bit
+from askless._core._clock cimport seconds_now
 from askless._core._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint16_t, uint64_t,
 )
-
-
-cdef extern from "clock.h" nogil:
-    double seconds_now()
-
-cdef extern from "bits.h" nogil:
-    int count_bits(uint64_t word)
-    int lowest_bit(uint64_t word)
 
 
 cdef int64_t NO_COVER = <int64_t> 1 << 60

@@ -9,18 +9,12 @@ part the most opponents cannot part all of them in what is left.
 
 import numpy as np
 
+from askless._core._bits cimport count_bits, lowest_bit
+from askless._core._clock cimport seconds_now
 from askless._core._cover cimport Cover
 from askless._core._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint16_t, uint64_t,
 )
-
-
-cdef extern from "clock.h" nogil:
-    double seconds_now()
-
-cdef extern from "bits.h" nogil:
-    int count_bits(uint64_t word)
-    int lowest_bit(uint64_t word)
 
 
 # Opponents are counted test by test, 64 tests at once: a plane holds one bit of each

@@ -28,6 +28,9 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from askless._core._bits cimport count_bits, lowest_bit
+from askless._core._clock cimport seconds_now
+from askless._core._huffman cimport huffman
 from askless._core._noisy cimport (
     NoisyTable, Scratch, close_scratch, open_scratch, power_of_half,
     ELIMINATION, INFORMATION, ONE_SIDED, TWO_SIDED, USELESS,
@@ -37,19 +40,6 @@ from askless._core._states cimport Entry, StateTable
 from askless._core._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint64_t,
 )
-
-
-cdef extern from "<time.h>" nogil:
-    """
-    #include <time.h>
-    static double noisy_seconds_now(void)
-    {
-        struct timespec now;
-        timespec_get(&now, TIME_UTC);
-        return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-    }
-    """
-    double noisy_seconds_now()
 
 
 cdef enum:
@@ -125,9 +115,10 @@ cdef int compare_score(const void* a, const void* b) noexcept nogil:
 
 
 cdef int compare_reals(const void* a, const void* b) noexcept nogil:
+    """Order numbers, the largest first."""
     cdef float64_t x = (<const float64_t*> a)[0]
     cdef float64_t y = (<const float64_t*> b)[0]
-    return (x > y) - (x < y)
+    return (x < y) - (x > y)
 
 
 cdef inline float64_t real_of(int64_t bits) noexcept nogil:
@@ -144,64 +135,6 @@ cdef inline int64_t bits_of(float64_t value) noexcept nogil:
 
 cdef inline float64_t plogp(float64_t p) noexcept nogil:
     return p * log2(p) if p > 0 else 0.0
-
-
-cdef float64_t huffman(float64_t* weights, intp_t n, intp_t arity) noexcept nogil:
-    """Return the cost of the best code words over weights, which must ascend.
-
-    `weights` must have room for n more; the two-queue form.
-    """
-    cdef:
-        float64_t* sums = weights + n
-        intp_t next_weight = 0, first_sum = 0, n_sums = 0, left = n, take, _i
-        float64_t total = 0.0, merged
-    if n < 2:
-        return 0.0
-    take = (n - 2) % (arity - 1) + 2
-    while left > 1:
-        merged = 0.0
-        for _i in range(take):
-            if next_weight < n and (
-                first_sum == n_sums or weights[next_weight] <= sums[first_sum]
-            ):
-                merged += weights[next_weight]
-                next_weight += 1
-            else:
-                merged += sums[first_sum]
-                first_sum += 1
-        sums[n_sums] = merged
-        n_sums += 1
-        total += merged
-        left -= take - 1
-        take = arity
-    return total
-
-
-cdef extern from *:
-    """
-    static inline int noisy_count_bits(unsigned long long word)
-    {
-    #if defined(__GNUC__)
-        return __builtin_popcountll(word);
-    #else
-        int n = 0;
-        for (; word; word &= word - 1) n++;
-        return n;
-    #endif
-    }
-    static inline int noisy_lowest_bit(unsigned long long word)
-    {
-    #if defined(__GNUC__)
-        return __builtin_ctzll(word);
-    #else
-        int n = 0;
-        while (!(word & 1)) { word >>= 1; n++; }
-        return n;
-    #endif
-    }
-    """
-    int noisy_count_bits(uint64_t word) noexcept nogil
-    int noisy_lowest_bit(uint64_t word) noexcept nogil
 
 
 cdef class NoisySearch:
@@ -398,7 +331,7 @@ cdef class NoisySearch:
                 self.is_open[self.engine.group[i]] = 1
         self.is_out = False
         self.depth = 0
-        self.deadline = noisy_seconds_now() + seconds
+        self.deadline = seconds_now() + seconds
         with nogil:
             value = self.solve_state(
                 &cases[0], &own[0], n, theta / scale, &is_exact, &test
@@ -440,7 +373,7 @@ cdef class NoisySearch:
 
     cdef bint is_late(self) noexcept nogil:
         if not self.is_out:
-            self.is_out = self.is_stopped or noisy_seconds_now() > self.deadline
+            self.is_out = self.is_stopped or seconds_now() > self.deadline
         return self.is_out
 
     cdef bint is_settled(self, const int32_t* cases, intp_t n) noexcept nogil:
@@ -862,14 +795,14 @@ cdef class NoisySearch:
                 continue
             n_bits = 0
             for w in range(n_words):
-                n_bits += noisy_count_bits(self.rules[case, others[i], w])
+                n_bits += count_bits(self.rules[case, others[i], w])
             if n_bits < fewest:
                 fewest = n_bits
                 hardest = others[i]
         for w in range(n_words):
             still = self.rules[case, hardest, w]
             while still:
-                test = noisy_lowest_bit(still)
+                test = lowest_bit(still)
                 still &= still - 1
                 n_after = 0
                 for i in range(n):

@@ -22,15 +22,13 @@ from libc.stdlib cimport free, malloc, qsort
 
 import numpy as np
 
+from askless._core._clock cimport seconds_now
 from askless._core._cover cimport Cover
+from askless._core._huffman cimport huffman
 from askless._core._states cimport Entry, StateTable
 from askless._core._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint64_t,
 )
-
-
-cdef extern from "clock.h" nogil:
-    double seconds_now()
 
 
 cdef int64_t TOO_DEAR = <int64_t> 1 << 60
@@ -86,39 +84,6 @@ cdef int compare_score(const void* a, const void* b) noexcept nogil:
     if x.score != y.score:
         return -1 if x.score > y.score else 1
     return x.test - y.test
-
-
-cdef int64_t huffman(int64_t* weights, intp_t n, intp_t arity) noexcept nogil:
-    """Return the cost of the best code words over the weights, which must not rise.
-
-    The two-queue form of Huffman's algorithm: weights are taken from the light end, and
-    sums come out in order. `weights` is used up; it must have room for n + 1 more.
-    """
-    cdef:
-        int64_t* sums = weights + n
-        intp_t next_weight = n - 1, first_sum = 0, n_sums = 0, left = n, take, _i
-        int64_t total = 0, merged
-    if n < 2:
-        return 0
-    # The first merge takes fewer, so that all later ones are full.
-    take = (n - 2) % (arity - 1) + 2
-    while left > 1:
-        merged = 0
-        for _i in range(take):
-            if next_weight >= 0 and (
-                first_sum == n_sums or weights[next_weight] <= sums[first_sum]
-            ):
-                merged += weights[next_weight]
-                next_weight -= 1
-            else:
-                merged += sums[first_sum]
-                first_sum += 1
-        sums[n_sums] = merged
-        n_sums += 1
-        total += merged
-        left -= take - 1
-        take = arity
-    return total
 
 
 cdef int64_t round_up(float64_t value) noexcept nogil:

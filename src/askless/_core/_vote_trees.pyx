@@ -10,21 +10,13 @@ This module must not know what a row is.
 
 import numpy as np
 
+from askless._core._bits cimport lowest_bit
 from askless._core._types cimport int32_t, int64_t, intp_t, uint8_t, uint64_t
 
 
 cdef enum:
     # The places that pairs of leaves may take, and a pair that comes before them.
     MOST_PAIRED = 2 * MOST_CLASSES * MOST_CLASSES + 2
-
-
-cdef extern from *:
-    """
-    static inline int class_of(unsigned long long bits) {
-        return __builtin_ctzll(bits);
-    }
-    """
-    int class_of(uint64_t bits) nogil
 
 
 cdef class Layout:
@@ -227,8 +219,8 @@ cdef intp_t place_leaves(
             pairs[left][other] = -1
     for i in range(n_last):
         node, place = last[i, 0], last[i, 1]
-        left = class_of(classes[node + 1])
-        other = class_of(classes[right[node]])
+        left = lowest_bit(classes[node + 1])
+        other = lowest_bit(classes[right[node]])
         if pairs[left][other] < 0:
             pairs[left][other] = end
             steps[end] = words[right[node]]

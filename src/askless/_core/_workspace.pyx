@@ -10,23 +10,11 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from askless._core._bits cimport lowest_bit
 from askless._core._prices cimport Path, Prices
 from askless._core._types cimport (
     code_t, float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint64_t,
 )
-
-cdef extern from *:
-    """
-    #if defined(_MSC_VER)
-    #include <intrin.h>
-    static int askless_lowest_bit(unsigned long long word) {
-        unsigned long at; _BitScanForward64(&at, word); return (int) at;
-    }
-    #else
-    #define askless_lowest_bit(word) __builtin_ctzll(word)
-    #endif
-    """
-    int askless_lowest_bit(uint64_t word) noexcept nogil
 
 cdef enum:
     # Whole numbers whose x log x is kept.
@@ -185,7 +173,7 @@ cdef class Workspace:
             word = self.seen[w]
             self.seen[w] = 0
             while word:
-                code = <int32_t> (64 * w + askless_lowest_bit(word))
+                code = <int32_t> (64 * w + lowest_bit(word))
                 word &= word - 1
                 self.met[m] = code
                 m += 1
@@ -333,7 +321,7 @@ cdef intp_t part_codes(
         word = seen[w]
         seen[w] = 0
         while word:
-            code = 64 * w + askless_lowest_bit(word)
+            code = 64 * w + lowest_bit(word)
             word &= word - 1
             here = place[code]
             place[code] = <int32_t> before
