@@ -1,13 +1,33 @@
-"""Contract of the ensemble machine: trees that wait for the tests they have not seen.
+"""Contract of the trees of an ensemble, as they are when nothing has been bought.
 
 Nodes of all trees stand one tree after another, each tree in preorder: the left child
 of a node is the next node, and ``right`` names the other one. Sums are whole numbers of
 a fixed unit, so that adding and taking back is exact and no order of trees matters.
 """
 
+from libc.math cimport llrint
+
 from askless._core._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint64_t,
 )
+
+
+cdef enum:
+    MISSING_LEFT = 1
+    IS_SET = 2
+
+cdef enum:
+    PATH = 0
+    DEEP = 1
+    VOTE = 2
+
+cdef enum:
+    TWO_CLASSES = 0
+    CLASSES = 1
+    NUMBER = 2
+
+cdef enum:
+    FULL_SHARE = 65535
 
 
 cdef struct Node:
@@ -51,3 +71,29 @@ cdef struct Model:
     const int64_t* user_start  # (n_tests + 1,)
     const int64_t* code_start  # (n_tests + 1,) where the codes of a test start
     const int64_t* run_start   # (n_trees + 1,) where the runs of a tree start
+
+
+cdef inline bint goes_left(
+    const Model* m, const Node* node, intp_t code
+) noexcept nogil:
+    if node.flags & IS_SET:
+        return (m.words[node.cut + (code >> 6)] >> (code & 63)) & 1
+    if code < m.n_levels[node.test]:
+        return code <= node.cut
+    # Missing, or an outcome that nobody knows.
+    return node.flags & MISSING_LEFT
+
+
+cdef inline int64_t to_units(
+    float64_t value, float64_t unit, int64_t low, int64_t high
+) noexcept nogil:
+    """Return a mean in whole units, kept within its bounds."""
+    cdef int64_t whole = llrint(value * unit)
+    return low if whole < low else (high if whole > high else whole)
+
+
+# Work out what each whole subtree amounts to; return the arrays to keep.
+cdef list measure_subtrees(Model* m)
+
+# Make room for bounds by outcome, of each test and of each tree; the same.
+cdef list lay_out_runs(Model* m)
