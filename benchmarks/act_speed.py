@@ -172,6 +172,7 @@ def draw_growth(curves: dict[str, list[tuple[int, float]]], path: Path) -> None:
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     figure, axes = pyplot.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
     for axis, (name, points) in zip(axes, curves.items(), strict=True):
@@ -179,7 +180,10 @@ def draw_growth(curves: dict[str, list[tuple[int, float]]], path: Path) -> None:
         axis.loglog(x, seconds, marker="o", color="#e6550d")
         axis.loglog(x, seconds[0] * x / x[0], "--", color="#888888", linewidth=1)
         axis.set_xticks(x, [f"{value:g}" for value in x])
-        axis.minorticks_off()
+        axis.xaxis.set_minor_locator(NullLocator())
+        axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+        axis.yaxis.set_minor_locator(NullLocator())
         axis.set_xlabel(name)
         axis.set_ylabel("seconds")
         axis.grid(alpha=0.25)
