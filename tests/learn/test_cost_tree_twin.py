@@ -75,8 +75,9 @@ def to_plain(node):
     rule=st.sampled_from(list(RULES)),
     n_samples=st.integers(0, 2),
     n_jobs=st.integers(1, 2),
+    use_floors=st.booleans(),
 )
-def test_the_look_ahead_chooses_as_its_twin(data, rule, n_samples, n_jobs):
+def test_the_look_ahead_chooses_as_its_twin(data, rule, n_samples, n_jobs, use_floors):
     rng, tests, codes = data
     n_classes = int(rng.integers(1, 4))
     weights = rng.random((codes.shape[1], n_classes)) * rng.integers(1, 4)
@@ -102,6 +103,7 @@ def test_the_look_ahead_chooses_as_its_twin(data, rule, n_samples, n_jobs):
     rollouts = Rollouts(
         soft.codes, levels, ordered, soft.entry_start, soft.entry_class,
         soft.entry_weight, mistakes, leaf_cost, exponent, prices.engine, n_jobs,
+        use_floors,
     )  # fmt: skip
     grower = Grower(
         soft, prices, rollouts, levels, seed=7, n_cuts=2,

@@ -70,12 +70,19 @@ cdef struct Space:
     const int32_t* stop    # not zero once another thread wants an end; or NULL
 
 
-# A set of rows: `n` rows from `start`, class weights from `weights`.
+# A set of rows: `n` rows from `start`, class weights from `weights`. No tree can do
+# better on them than their floor: a leaf, and of each row its own cheapest decision.
 cdef struct Rows:
     intp_t start
     intp_t n
     intp_t weights
     float64_t weight
+    float64_t floor
+
+
+# What is kept of a branch behind all class weights: its size, weight and floor.
+cdef enum:
+    N_FACTS = 3
 
 
 cdef struct Split:
@@ -107,6 +114,9 @@ cdef class Rollouts:
     prices : Prices
     n_jobs : int
         Threads; no result depends on it.
+    use_floors : bool
+        Whether to stop where no tree can pay, or be the best one; no result depends on
+        it.
     """
 
     cdef const uint16_t[:, ::1] codes
@@ -117,8 +127,10 @@ cdef class Rollouts:
     cdef const float64_t[::1] entry_weight
     cdef const float64_t[:, ::1] mistakes
     cdef float64_t[::1] row_weight
+    cdef float64_t[::1] row_floor     # (n_rows,) cost of its cheapest decision
     cdef float64_t[::1] row_mistake   # (n_classes,) if a class's mistakes cost the same
     cdef bint is_even                 # True iff they do
+    cdef bint use_floors
     cdef float64_t leaf_cost
     cdef float64_t exponent
     cdef Prices prices
@@ -141,6 +153,7 @@ cdef class Rollouts:
         float64_t exponent,
         Prices prices not None,
         int n_jobs=1,
+        bint use_floors=True,
     ):
         self.codes = codes
         self.n_levels = n_levels
@@ -160,6 +173,8 @@ cdef class Rollouts:
             entry_weight, entry_start[:entry_start.shape[0] - 1]
         )
         self.find_even_mistakes()
+        self.use_floors = use_floors
+        self.find_floors()
         self.spaces = <Space*> calloc(self.n_jobs, sizeof(Space))
         if self.spaces == NULL:
             raise MemoryError("no memory left to price splits")
@@ -178,6 +193,17 @@ cdef class Rollouts:
                     self.row_mistake[true] = self.mistakes[true, decision]
                 elif self.mistakes[true, decision] != self.row_mistake[true]:
                     self.is_even = False
+
+    cdef void find_floors(self):
+        cdef:
+            float64_t[::1] weights = np.zeros(self.n_classes)
+            intp_t row
+        self.row_floor = np.zeros(self.codes.shape[1])
+        if self.use_floors:
+            for row in range(self.codes.shape[1]):
+                weights[:] = 0.0
+                self.count_row(&weights[0], row)
+                self.row_floor[row] = self.leaf(&weights[0]) - self.leaf_cost
 
     cdef int allocate(self, Space* space) except -1:
         cdef intp_t k = self.n_classes
@@ -319,7 +345,7 @@ cdef class Rollouts:
         self.enter(space, paid, is_open, order)
         every = self.push_rows(space, rows)
         with nogil:
-            value = self.price_set(space, every, rule, key)
+            value = self.price_set(space, every, rule, key, INFINITY)
         self.check(space)
         return value
 
@@ -467,11 +493,13 @@ cdef class Rollouts:
         every.n = n
         every.weights = 0
         every.weight = 0.0
+        every.floor = self.leaf_cost
         memcpy(space.rows, &rows[0], n * sizeof(int32_t))
         memset(space.weights, 0, self.n_classes * sizeof(float64_t))
         for i in range(n):
             self.count_row(space.weights, rows[i])
             every.weight += self.row_weight[rows[i]]
+            every.floor += self.row_floor[rows[i]]
         space.n_rows = n
         space.n_weights = self.n_classes
         return every
@@ -697,6 +725,11 @@ cdef class Rollouts:
             bint by_cost = rule == DTMC
             float64_t before, drawn
             float64_t total = 0.0
+            # Two leaves at least, beside the charge. EG2 must not look at the floor: a
+            # test that cannot pay may still be the one it takes.
+            float64_t at_least = 2 * self.leaf_cost
+        if by_cost:
+            at_least = rows.floor + self.leaf_cost
         best.test = -1
         best.cut = -1
         best.missing_right = False
@@ -712,14 +745,13 @@ cdef class Rollouts:
             split.test = -1
             split.charge = self.charge(space, test, rows.weight)
             if not self.is_priced_by_outcome(space, test):
-                # Two leaves at least, beside the charge.
-                if not split.charge + 2 * self.leaf_cost < leaf:
+                if not split.charge + at_least < leaf:
                     continue
             n_present = self.count_column(space, rows, test)
             if n_present > 1:
                 if self.is_priced_by_outcome(space, test):
                     split.charge = self.charge_by_outcome(space, test, n_present)
-                if split.charge + 2 * self.leaf_cost < leaf:
+                if split.charge + at_least < leaf:
                     self.best_of_test(
                         space, rows, test, n_present, by_cost, before, &split
                     )
@@ -833,7 +865,7 @@ cdef class Rollouts:
         for test in range(self.n_tests):
             split.charge = self.charge(space, test, rows.weight)
             if not self.is_priced_by_outcome(space, test):
-                if not split.charge + 2 * self.leaf_cost < leaf:
+                if not split.charge + rows.floor + self.leaf_cost < leaf:
                     continue
             if n + self.n_codes + 1 > room:
                 room = 2 * room + self.n_codes + 1
@@ -845,7 +877,9 @@ cdef class Rollouts:
             n_present = self.count_column(space, rows, test)
             if n_present > 1 and self.is_priced_by_outcome(space, test):
                 split.charge = self.charge_by_outcome(space, test, n_present)
-            if n_present < 2 or not split.charge + 2 * self.leaf_cost < leaf:
+            if n_present < 2 or not (
+                split.charge + rows.floor + self.leaf_cost < leaf
+            ):
                 self.clear_column(space, n_present)
                 continue
             split.test = <int32_t> test
@@ -930,6 +964,7 @@ cdef class Rollouts:
             int32_t* sizes
             const int32_t* listed
             float64_t* weights
+            float64_t* facts
         missing = self.n_levels[split.test]
         # Which branch each code belongs to.
         if split.cut >= 0:
@@ -939,11 +974,12 @@ cdef class Rollouts:
             space.branch_of[missing] = split.missing_right
         else:
             n_branches = self.number_codes(space, rows, column)
-        if not self.reserve(space, rows.n + n_branches, n_branches * (k + 2)):
+        if not self.reserve(space, rows.n + n_branches, n_branches * (k + N_FACTS)):
             return 0
         listed = space.rows + rows.start
         weights = space.weights + space.n_weights
-        memset(weights, 0, n_branches * (k + 2) * sizeof(float64_t))
+        facts = weights + n_branches * k
+        memset(weights, 0, n_branches * (k + N_FACTS) * sizeof(float64_t))
         first.start = space.n_rows
         first.weights = space.n_weights
         # Sizes of the branches, then where each goes on, behind its rows.
@@ -953,8 +989,8 @@ cdef class Rollouts:
             sizes[space.branch_of[column[listed[i]]]] += 1
         place = space.n_rows
         for at in range(n_branches):
-            # Behind the class weights: the size and the weight of every branch.
-            weights[n_branches * k + 2 * at] = sizes[at]
+            facts[N_FACTS * at] = sizes[at]
+            facts[N_FACTS * at + 2] = self.leaf_cost
             i = sizes[at]
             sizes[at] = <int32_t> place
             place += i
@@ -964,9 +1000,10 @@ cdef class Rollouts:
             space.rows[sizes[at]] = row
             sizes[at] += 1
             self.count_row(weights + at * k, row)
-            weights[n_branches * k + 2 * at + 1] += self.row_weight[row]
+            facts[N_FACTS * at + 1] += self.row_weight[row]
+            facts[N_FACTS * at + 2] += self.row_floor[row]
         space.n_rows += rows.n
-        space.n_weights += n_branches * (k + 2)
+        space.n_weights += n_branches * (k + N_FACTS)
         return n_branches
 
     cdef intp_t number_codes(
@@ -1025,31 +1062,38 @@ cdef class Rollouts:
             intp_t i
         rows.start = first.start
         for i in range(at):
-            rows.start += <intp_t> facts[2 * i]
-        rows.n = <intp_t> facts[2 * at]
-        rows.weight = facts[2 * at + 1]
+            rows.start += <intp_t> facts[N_FACTS * i]
+        rows.n = <intp_t> facts[N_FACTS * at]
+        rows.weight = facts[N_FACTS * at + 1]
+        rows.floor = facts[N_FACTS * at + 2]
         rows.weights = first.weights + at * self.n_classes
         return rows
 
     cdef float64_t price_set(
-        self, Space* space, Rows rows, int rule, uint64_t key
+        self, Space* space, Rows rows, int rule, uint64_t key, float64_t limit
     ) noexcept nogil:
         """Grow a tree by a rule, prune it, and return what it costs.
 
-        In an order, what the tree orders stays marked as paid.
+        A tree that costs the limit or more is not grown to its end; what is returned
+        then is no less than the limit. In an order, what the tree orders stays marked
+        as paid; where the limit ended it, the caller ends too and takes marks back.
         """
         cdef:
             float64_t leaf = self.leaf(space.weights + rows.weights)
-            float64_t total, total_at_least
+            float64_t total
+            float64_t to_come = 0.0
             float64_t order = space.order
             intp_t n_marks = space.n_marks
             intp_t n_rows = space.n_rows
             intp_t n_weights = space.n_weights
             intp_t n_branches, at
             Split split
-            Rows first
-        if not 2 * self.leaf_cost < leaf or space.failed:
+            Rows first, part
+        # A split makes a second leaf.
+        if not rows.floor + self.leaf_cost < leaf or space.failed:
             return leaf
+        if rows.floor >= limit:
+            return rows.floor
         if space.stop != NULL and space.stop[0]:
             # The candidate will be thrown away.
             return leaf
@@ -1061,15 +1105,19 @@ cdef class Rollouts:
         total = split.charge
         n_branches = self.part(space, rows, split, &first)
         self.pay(space, split.test, rows.weight)
+        # What is certain to come on top of what is priced.
+        to_come = rows.floor + (n_branches - 1) * self.leaf_cost
         for at in range(n_branches):
+            part = self.branch(space, first, n_branches, at)
+            to_come -= part.floor
             total += self.price_set(
-                space, self.branch(space, first, n_branches, at), rule,
-                mix_keys(key, at),
+                space, part, rule, mix_keys(key, at), limit - total - to_come
             )
-            # Every leaf to come costs something too.
-            total_at_least = total + (n_branches - 1 - at) * self.leaf_cost
-            if total_at_least >= leaf * (1.0 - TIE):
+            if total + to_come >= leaf * (1.0 - TIE):
                 total = leaf
+                break
+            if total + to_come >= limit:
+                total += to_come
                 break
         space.n_rows = n_rows
         space.n_weights = n_weights
@@ -1103,7 +1151,8 @@ cdef class Rollouts:
             intp_t n_rows = space.n_rows
             intp_t n_weights = space.n_weights
             intp_t n_branches, at
-            Rows first
+            float64_t to_come
+            Rows first, part
         bound = bound * (1.0 + HOPELESS)
         n_branches = self.part(space, rows, split, &first)
         key = mix_keys(mix_keys(key, split.test), split.cut + 1)
@@ -1113,13 +1162,16 @@ cdef class Rollouts:
                 space, first, n_branches, n_samples, key, bound - total
             )
         else:
+            to_come = rows.floor + (n_branches - 1) * self.leaf_cost
             for at in range(n_branches):
-                if total + (n_branches - at) * self.leaf_cost > bound:
+                if total + to_come > bound:
                     total = INFINITY
                     break
+                part = self.branch(space, first, n_branches, at)
+                to_come -= part.floor
                 total += self.price_branch(
-                    space, self.branch(space, first, n_branches, at), rule, n_samples,
-                    mix_keys(key, at),
+                    space, part, rule, n_samples, mix_keys(key, at),
+                    bound - total - to_come,
                 )
         self.unwind(space, n_marks)
         space.order = order
@@ -1128,16 +1180,20 @@ cdef class Rollouts:
         return total
 
     cdef float64_t price_branch(
-        self, Space* space, Rows rows, int rule, intp_t n_samples, uint64_t key
+        self, Space* space, Rows rows, int rule, intp_t n_samples, uint64_t key,
+        float64_t limit,
     ) noexcept nogil:
-        """Return the least price of the trees grown on a branch."""
+        """Return the least price of the trees grown on a branch.
+
+        If it is the limit or more, what is returned may be anything from there on.
+        """
         cdef:
             float64_t least = self.leaf(space.weights + rows.weights)
             float64_t leaf = least
             intp_t n_marks = space.n_marks
             intp_t sample
             Split split
-        if not 2 * self.leaf_cost < leaf:
+        if not rows.floor + self.leaf_cost < leaf:
             return leaf
         if rule == TWO_STEP:
             split = self.pick(space, rows, DTMC, key, leaf)
@@ -1145,7 +1201,10 @@ cdef class Rollouts:
         for sample in range(n_samples + 2):
             least = min(
                 least,
-                self.price_set(space, rows, rule_of(sample), mix_keys(key, sample)),
+                self.price_set(
+                    space, rows, rule_of(sample), mix_keys(key, sample),
+                    min(least, limit) if self.use_floors else INFINITY,
+                ),
             )
             self.unwind(space, n_marks)
         return least
@@ -1173,7 +1232,7 @@ cdef class Rollouts:
             for at in range(n_branches):
                 total += self.price_set(
                     space, self.branch(space, first, n_branches, at), rule_of(sample),
-                    mix_keys(mix_keys(key, at), sample),
+                    mix_keys(mix_keys(key, at), sample), INFINITY,
                 )
                 if total > bound:
                     break
