@@ -113,7 +113,7 @@ def compare_threads(quick: bool) -> dict[str, object]:
     On a machine with other work, two threads do not get two cores. What counts then is
     the CPU time of the busier thread: what the wall time would be on a quiet one.
     """
-    X, y = make_frame(500 if quick else 4000, 10)
+    X, y = make_frame(500 if quick else 8000, 10)
 
     def fit(n_jobs: int) -> None:
         ACTClassifier([1.0] * 10, 50, samples=5, random_state=0, n_jobs=n_jobs).fit(
@@ -121,7 +121,7 @@ def compare_threads(quick: bool) -> dict[str, object]:
         )
 
     wall, cpu = [np.inf, np.inf], [np.inf, np.inf]
-    for _ in range(2 if quick else 6):
+    for _ in range(2 if quick else 10):
         for n_jobs in (1, 2):
             seconds, busiest = busiest_thread(lambda n_jobs=n_jobs: fit(n_jobs))
             wall[n_jobs - 1] = min(wall[n_jobs - 1], seconds)
