@@ -18,7 +18,7 @@ from askless.learn import (
     PlainForestClassifier,
 )
 from askless.learn._adaptive import compile_source, trace_stops
-from askless.learn._budget_boost import _code_columns
+from askless.learn._boosters import code_columns
 from askless.learn._calibrate import join_stops
 from askless.learn._cegb import run_to_leaves
 from askless.learn.sources import read_lightgbm_text
@@ -75,7 +75,7 @@ def _load_public(name: str) -> tuple[Any, Any, Any, Any]:
     unpriced = 25.92 if name == "ann_thyroid" else 1.0
     data = askless.datasets.load_public(name, unpriced=unpriced)
     columns = {k: np.asarray(v) for k, v in data.columns.items()}
-    tests, X = _code_columns(columns, list(columns))
+    tests, X = code_columns(columns, list(columns))
     # Groups are left aside here, as the rivals know nothing of them.
     return X, np.asarray(data.y), data.costs.price_list(tests).full, data.extra
 

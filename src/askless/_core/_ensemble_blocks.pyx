@@ -13,7 +13,8 @@ from libc.string cimport memset
 
 import numpy as np
 
-from askless._core._ensemble_bounds cimport drop_classes, lowest_bit
+from askless._core._bits cimport lowest_bit
+from askless._core._ensemble_bounds cimport drop_classes
 from askless._core._ensemble_case cimport (
     BOUGHT, Case, free_case, grab, make_case, reset, wait,
 )

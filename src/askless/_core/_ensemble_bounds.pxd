@@ -1,12 +1,9 @@
 """Contract of moving trees: what a purchase does to sums, bounds and what is needed."""
 
+from askless._core._bits cimport lowest_bit
 from askless._core._ensemble_case cimport Case
 from askless._core._ensemble_trees cimport Model
 from askless._core._types cimport int64_t, intp_t, uint64_t
-
-
-cdef extern from "bits.h" nogil:
-    int lowest_bit(uint64_t word)
 
 
 # Work out the first state: every tree waits at its root.

@@ -8,6 +8,7 @@ This module must not know prices, nor when a case is settled.
 from libc.math cimport fabs, llrint, sqrt
 from libc.string cimport memcpy
 
+from askless._core._bits cimport lowest_bit
 from askless._core._ensemble_case cimport BOUGHT, Case, descend, wait
 from askless._core._ensemble_joint cimport add_runs, measure_runs
 from askless._core._ensemble_trees cimport DEEP, Model, PATH, VOTE, to_units

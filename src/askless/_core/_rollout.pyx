@@ -1081,7 +1081,7 @@ cdef class Rollouts:
         cdef:
             float64_t leaf = self.leaf(space.weights + rows.weights)
             float64_t total
-            float64_t to_come = 0.0
+            float64_t to_come
             float64_t order = space.order
             intp_t n_marks = space.n_marks
             intp_t n_rows = space.n_rows

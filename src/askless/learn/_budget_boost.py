@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,24 +15,26 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d
 from askless.exceptions import (
     DegeneratePolicyWarning,
     InvalidOptionError,
-    MissingExtraError,
 )
 from askless.learn._adaptive import compile_source, trace_stops
 from askless.learn._base import PolicyClassifier, _count_jobs
+from askless.learn._boosters import (
+    BoosterPlan,
+    apply_coding,
+    code_columns,
+    grow_booster,
+    import_lightgbm,
+    take_rows,
+)
 from askless.learn._calibrate import join_stops, list_thresholds, smooth
 from askless.learn._examples import CodedExamples
-from askless.learn.sources import read_lightgbm_text
 from askless.policy import Answer, Ensemble, EnsembleTrees, Policy
 from askless.problem import Costs, Test
-from askless.problem._coding import category_test
 
 __all__ = ["BudgetBoostClassifier", "BudgetPoint"]
 
 # With fewer validation rows, rows left out of growing are used to choose by as well.
 FEW_ROWS, N_FOLDS = 500, 5
-# Of bagged boosters: the share of rows that a tree sees, how much slower they learn,
-# and how much more their leaves are shrunk.
-BAGGING, SLOWER, BAGGED_L2 = 0.5, 0.7, 3.0
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,7 @@ class BudgetBoostClassifier(PolicyClassifier):
                 dtype=np.float64,
                 ensure_non_negative=True,
             )
-        tests, matrix = _code_columns(values, names)
+        tests, matrix = code_columns(values, names)
         prices = self._make_costs(len(names)).price_list(tests)
         if len(self.classes_) == 1:
             self.policy_ = _constant(tests, tuple(self.classes_.tolist()), prices)
@@ -213,18 +214,22 @@ class BudgetBoostClassifier(PolicyClassifier):
         fit_rows, train, valid, raw_valid, true = self._split(
             values, matrix, class_ids, weights, tests, X_valid, y_valid
         )
-        plans = [(t, False) for t in self.tradeoffs]
-        plans += [(t, True) for t in self.bagged_tradeoffs]
         jobs = _count_jobs(self.n_jobs)
+        plans = self._list_plans(jobs)
+        costs, classes = self._make_costs(len(names)), tuple(self.classes_.tolist())
 
         def grow(rows: Any) -> list[Ensemble]:
-            return [self._grow_model(p, rows, valid, tests, prices.full) for p in plans]
+            sources = [
+                grow_booster(plan, rows, valid, tests, prices.full, classes)
+                for plan in plans
+            ]
+            return [compile_source(source, costs, names=names) for source in sources]
 
         self.models_ = grow(train)
         parts = [[trace_stops(m, raw_valid, jobs)[0]] for m in self.models_]
         true_parts = [true]
         for some, left in self._list_folds(train[1], len(true)):
-            raw = _take_rows(values, fit_rows[left])
+            raw = take_rows(values, fit_rows[left])
             of_some = None if train[2] is None else train[2][some]
             alike = grow((train[0][some], train[1][some], of_some))
             for model, stops in zip(alike, parts, strict=True):
@@ -236,6 +241,16 @@ class BudgetBoostClassifier(PolicyClassifier):
         self._true = np.concatenate(true_parts)
         self.policy_, self.point_ = self._choose(self.budget)
         return self
+
+    def _list_plans(self, n_jobs: int) -> list[BoosterPlan]:
+        plain = [(float(tradeoff), False) for tradeoff in self.tradeoffs]
+        bagged = [(float(tradeoff), True) for tradeoff in self.bagged_tradeoffs]
+        return [
+            BoosterPlan(
+                *kind, self.n_rounds, self.n_leaves, self.learning_rate, self.l2, n_jobs
+            )
+            for kind in plain + bagged
+        ]
 
     def _list_folds(self, class_ids: NDArray[Any], n_valid: int) -> list[Any]:
         """Return rows to grow on and rows left out, if there are few to choose by."""
@@ -263,7 +278,7 @@ class BudgetBoostClassifier(PolicyClassifier):
             rows = self._check_rows(X_valid, reset=False)[0]
             index = {label: i for i, label in enumerate(self.classes_.tolist())}
             true = np.array([index.get(c, -1) for c in np.asarray(y_valid).tolist()])
-            coded = _apply_coding(rows, tests)
+            coded = apply_coding(rows, tests)
             known = true >= 0
             valid = (coded[known], true[known], None)
             train = (matrix, class_ids, weights)
@@ -288,71 +303,9 @@ class BudgetBoostClassifier(PolicyClassifier):
             of_rows = None if weights is None else weights[rows]
             return matrix[rows], class_ids[rows], of_rows
 
-        raw = _take_rows(values, valid_rows)
+        raw = take_rows(values, valid_rows)
         true = class_ids[valid_rows].astype(np.float64)
         return fit_rows, part(fit_rows), part(valid_rows), raw, true
-
-    def _grow_model(
-        self,
-        plan: tuple[float, bool],
-        train: Any,
-        valid: Any,
-        tests: tuple[Test, ...],
-        prices: NDArray[np.float64],
-    ) -> Ensemble:
-        lightgbm = _import_lightgbm()
-        tradeoff, is_bagged = plan
-        n_classes = len(self.classes_)
-        mean = float(prices.mean()) if prices.any() else 1.0
-        categories = [i for i, test in enumerate(tests) if test.kind == "category"]
-        l2 = (1.0 if n_classes > 2 else 0.0) if self.l2 is None else self.l2
-        if is_bagged and self.l2 is None:
-            l2 = BAGGED_L2
-        options = {
-            "objective": "binary" if n_classes == 2 else "multiclass",
-            "num_leaves": self.n_leaves,
-            "learning_rate": self.learning_rate,
-            "min_data_in_leaf": 5,
-            "lambda_l2": l2,
-            "cegb_tradeoff": tradeoff / mean,
-            "cegb_penalty_feature_lazy": prices.tolist(),
-            "num_threads": _count_jobs(self.n_jobs),
-            # The same trees for any number of threads.
-            "deterministic": True,
-            "force_col_wise": True,
-            "seed": 0,
-            "verbose": -1,
-        }
-        if n_classes > 2:
-            options["num_class"] = n_classes
-        n_rounds = self.n_rounds
-        if is_bagged:
-            options |= {"bagging_fraction": BAGGING, "bagging_freq": 1}
-            options["learning_rate"] = SLOWER * self.learning_rate
-            n_rounds = n_rounds * 4 // 3
-        if not tradeoff or not prices.any():
-            del options["cegb_tradeoff"], options["cegb_penalty_feature_lazy"]
-        data = lightgbm.Dataset(
-            train[0], train[1], weight=train[2], categorical_feature=categories,
-            params={"verbose": -1},
-        )  # fmt: skip
-        held_out = data.create_valid(valid[0], valid[1], weight=valid[2])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            booster = lightgbm.train(
-                options,
-                data,
-                n_rounds,
-                valid_sets=[held_out],
-                callbacks=[lightgbm.early_stopping(30, verbose=False)],
-            )
-        source = read_lightgbm_text(
-            booster.model_to_string(),
-            classes=tuple(self.classes_.tolist()),
-            categories={i: tests[i].outcomes for i in categories},
-        )
-        names = [test.name for test in tests]
-        return compile_source(source, self._make_costs(len(names)), names=names)
 
     def path(self) -> list[BudgetPoint]:
         """Return the best points on validation of all models, from cheap to dear."""
@@ -384,12 +337,12 @@ class BudgetBoostClassifier(PolicyClassifier):
         cost, answer = self._stops[model].at(threshold)
         n = len(cost)
         return BudgetPoint(
-            tradeoff=float(self._plans[model][0]),
+            tradeoff=self._plans[model].tradeoff,
             threshold=float(threshold),
             cost=float(cost.mean()),
             cost_stderr=float(cost.std(ddof=1) / np.sqrt(n)) if n > 1 else np.inf,
             error=float(np.mean(answer != self._true)),
-            is_bagged=self._plans[model][1],
+            is_bagged=self._plans[model].is_bagged,
         )
 
     def _choose(self, budget: float | None) -> tuple[Ensemble, BudgetPoint]:
@@ -450,55 +403,7 @@ def _check_options(model: BudgetBoostClassifier) -> None:
             "validation_fraction must be between 0 and 1. Got "
             f"{model.validation_fraction!r}. Leave it out for a fifth of the rows."
         )
-    _import_lightgbm()
-
-
-def _import_lightgbm() -> Any:
-    try:
-        import lightgbm
-    except ImportError as error:
-        raise MissingExtraError(
-            "BudgetBoostClassifier needs LightGBM. Got none installed. Type: pip "
-            "install 'askless[boost]'"
-        ) from error
-    return lightgbm
-
-
-def _code_columns(
-    values: NDArray[Any] | Mapping[str, Any], names: list[str]
-) -> tuple[tuple[Test, ...], NDArray[np.float64]]:
-    """Return tests, numbers without cuts, and a matrix for LightGBM."""
-    if isinstance(values, np.ndarray):
-        tests = tuple(Test(name, "number") for name in names)
-    else:
-        tests = tuple(
-            Test(name, "number")
-            if values[name].dtype.kind in "if"
-            else category_test(name, values[name])
-            for name in names
-        )
-    return tests, _apply_coding(values, tests)
-
-
-def _apply_coding(values: Any, tests: tuple[Test, ...]) -> NDArray[np.float64]:
-    """Return numbers as they are and categories as their codes, NaN if missing."""
-    if isinstance(values, np.ndarray):
-        return values.astype(np.float64, copy=False)
-    columns = []
-    for test in tests:
-        if test.kind == "number":
-            columns.append(np.asarray(values[test.name], dtype=np.float64))
-            continue
-        codes = test.encode(values[test.name]).astype(np.float64)
-        codes[codes >= test.missing_code] = np.nan
-        columns.append(codes)
-    return np.column_stack(columns)
-
-
-def _take_rows(values: Any, rows: NDArray[Any]) -> Any:
-    if isinstance(values, np.ndarray):
-        return values[rows]
-    return {name: column[rows] for name, column in values.items()}
+    import_lightgbm()
 
 
 def _constant(

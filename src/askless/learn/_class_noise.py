@@ -105,8 +105,9 @@ def measure_noise(
     Examples
     --------
     >>> classes, mistakes = np.array([0, 1], dtype=np.int32), 1.0 - np.eye(2)
-    >>> measure_noise(np.array([[0.9, 0.1], [0.1, 0.9]]), classes, np.ones(2), mistakes)
-    0.4
+    >>> shares = np.array([[0.875, 0.125], [0.125, 0.875]])
+    >>> measure_noise(shares, classes, np.ones(2), mistakes)
+    0.5
     >>> measure_noise(np.full((2, 2), 0.5), classes, np.ones(2), mistakes)
     1.0
     """
@@ -119,7 +120,7 @@ def measure_noise(
         (weights @ mistakes[class_ids, decided] / total, (prior @ mistakes).min()),
     )
     parts = [float(part / whole) for part, whole in left if whole > 0]
-    return round(min(1.0, max(parts, default=1.0) / MOST_NOISE), 12)
+    return min(1.0, max(parts, default=1.0) / MOST_NOISE)
 
 
 def _class_prior(
