@@ -311,7 +311,7 @@ def test_a_case_is_proved_above_every_limit_below_its_least_cover(rng):
             assert not hitting.costs_more(place, everyone, least, max_nodes=1)
 
 
-def test_the_worst_case_is_proved_above_every_limit_below_it(rng):
+def check_worst_proofs(rng):
     for table in random_tables(rng, 60, most_cases=8, costs="integers"):
         whole = state_in_integers(_make_task(table, "worst", "class"))
         cover = Cover(whole.codes, whole.label, whole.case_prices, 1)
@@ -322,6 +322,15 @@ def test_the_worst_case_is_proved_above_every_limit_below_it(rng):
             assert not proof.is_above(everyone, worst, level)
         # With as many tests unrolled as there are, the proof is complete.
         assert proof.is_above(everyone, worst - 1, table.n_tests)
+
+
+def test_the_worst_case_is_proved_above_every_limit_below_it(rng):
+    check_worst_proofs(rng)
+
+
+def test_a_test_that_moves_to_the_front_in_a_part_is_still_tried_in_the_whole():
+    """Among these tables is one where it would be passed over, and too much proved."""
+    check_worst_proofs(np.random.default_rng(2192028132))
 
 
 def test_out_of_time_the_worst_case_proves_nothing(rng):

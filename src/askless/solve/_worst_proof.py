@@ -71,10 +71,12 @@ class WorstProof:
         parts = (codes != codes[:, :1]).any(axis=1)
         if not parts.any():
             return False
-        for place, test in enumerate(self.tests):
+        # A copy: the parts move tests to the front too, and none may be passed over.
+        for test in self.tests.copy():
             # A test that parts nothing helps nobody: what follows it needs it not.
             if parts[test] and not self._leaves_above(test, cases, limit, level):
-                self.tests.insert(0, self.tests.pop(place))
+                self.tests.remove(test)
+                self.tests.insert(0, test)
                 return False
         return True
 
