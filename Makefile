@@ -20,7 +20,7 @@ export CYTHON := $(BIN)/cython
 export NINJA := $(BIN)/ninja
 
 RECIPES := pyproject.toml meson.build meson.options \
-	src/askless/meson.build src/askless/_core/meson.build
+	src/askless/meson.build $(shell find src/askless/_core -name meson.build)
 # The editable package compiles what changed when it is imported, in silence. The
 # targets do that first, so that errors show and parallel tests find nothing to do.
 COMPILE := $(BIN)/ninja -C $(BUILD) --quiet

@@ -13,9 +13,9 @@ import numpy as np
 from timing import row, time_both
 
 from askless import ACTClassifier, Costs, CostTreeClassifier
-from askless._core._induce import VALUES, Inducer
-from askless._core._rules import RULES
-from askless._core._workspace import Workspace
+from askless._core.cost._criteria import RULES
+from askless._core.cost._induce import VALUES, Inducer
+from askless._core.cost._workspace import Workspace
 from askless.datasets import load_public
 from askless.problem import PriceList
 from askless.testing import PlainGrower

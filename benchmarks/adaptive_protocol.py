@@ -17,10 +17,10 @@ from askless.learn import (
     BudgetForestClassifier,
     PlainForestClassifier,
 )
-from askless.learn._adaptive import compile_source, trace_stops
-from askless.learn._boosters import code_columns
-from askless.learn._calibrate import join_stops
-from askless.learn._cegb import run_to_leaves
+from askless.learn.boost._adaptive import compile_source, trace_stops
+from askless.learn.boost._boosters import code_columns
+from askless.learn.boost._calibrate import join_stops
+from askless.learn.rivals._cegb import run_to_leaves
 from askless.learn.sources import read_lightgbm_text
 
 TRADEOFFS = (0.0, 0.001, 0.003, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3)

@@ -56,7 +56,7 @@ from adaptive_protocol import (
 )
 from adaptive_report import draw_curves, make_rows
 
-from askless.learn._calibrate import list_thresholds, smooth, threshold_for_loss
+from askless.learn.boost._calibrate import list_thresholds, smooth, threshold_for_loss
 
 HERE = Path(__file__).parent
 QUICK_SETS = ("spambase", "pima", "latent")

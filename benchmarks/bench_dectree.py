@@ -12,9 +12,9 @@ from collections.abc import Callable
 import numpy as np
 from timing import row
 
-from askless._core._backbone import Backbone
-from askless._core._dectree import grow_dectree
-from askless.solve._dectree import ALPHA
+from askless._core.chain._backbone import Backbone
+from askless._core.chain._dectree import grow_dectree
+from askless.solve.greedy._dectree import ALPHA
 
 
 def make_table(n_cases: int, n_tests: int, share: float) -> tuple[np.ndarray, ...]:

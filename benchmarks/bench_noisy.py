@@ -36,8 +36,8 @@ from timing import time_both
 import askless
 from askless.datasets import load_public, make_classifiers, make_random_table
 from askless.policy import Rule
-from askless.solve._noisy_rules import grow_tree
 from askless.solve._solve import _make_task
+from askless.solve.unknown._rules import grow_tree
 from askless.testing import plain_rule_cost
 
 RULES = [

@@ -14,8 +14,8 @@ import matplotlib as mpl
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
-from askless._core._criteria import Pairs
-from askless._core._grow import grow_greedy
+from askless._core.greedy._criteria import Pairs
+from askless._core.greedy._grow import grow_greedy
 from askless.problem import Costs, Test
 
 mpl.use("Agg")

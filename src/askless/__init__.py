@@ -52,19 +52,9 @@ if _TYPE_CHECKING:
         neg_test_cost,
         neg_total_cost,
     )
-    from askless.policy import (
-        SKIP,
-        CaseResult,
-        Ensemble,
-        Forest,
-        Policy,
-        RunReport,
-        Sequence,
-        Session,
-        Tree,
-        load,
-    )
+    from askless.policy import Ensemble, Forest, Policy, Sequence, Tree, load
     from askless.problem import Costs, Table, Test, read_costs, read_table
+    from askless.run import SKIP, CaseResult, RunReport, Session
     from askless.solve import Solution, solve
 
     __version__: str
@@ -118,7 +108,7 @@ __all__ = [
 ]
 
 # Where public names are looked for, the quickest to import first.
-_HOMES = ("problem", "policy", "export", "evaluate", "solve", "learn")
+_HOMES = ("problem", "policy", "run", "export", "evaluate", "solve", "learn")
 # Subpackages that are not hidden by a function of the same name.
 _SUBPACKAGES = ("datasets", "exceptions", "export", "learn", "policy", "problem", "run")
 

@@ -8,7 +8,7 @@ import pytest
 import askless
 from askless.policy import Rule
 from askless.policy._sample import sample_policy
-from tests.solve.noisy_tables import draw_noisy, make_toy, solve_quietly
+from tests.solve.unknown.tables import draw_noisy, make_toy, solve_quietly
 
 RULES = ["odtn-r", "odtn-h", "elimination", "information", "gbs", "ec2"]
 

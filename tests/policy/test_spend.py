@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from askless.policy import Sequence, Session
+from askless.policy import Sequence
 from askless.problem import Costs, Table
+from askless.run import Session
 from askless.testing import check_policy, plain_run
 from tests.strategies import generators, random_rows, solved, tables_with_policies
 

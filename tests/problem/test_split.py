@@ -10,7 +10,7 @@ import pytest
 import askless
 from askless.exceptions import InvalidTableError
 from askless.testing import PlainNoisy, _reference_noisy, brute_force_noisy
-from tests.solve.noisy_tables import draw_noisy, solve_quietly
+from tests.solve.unknown.tables import draw_noisy, solve_quietly
 
 
 def make_own_chances(own):

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askless.exceptions import AsklessError, DataFileError, InvalidAnswerError
-from askless.policy import Session
 from askless.problem import Table
-from askless.run import Interview, Journal, read_reply, replay_log
+from askless.run import Interview, Journal, Session, read_reply, replay_log
 from tests.policy.examples import EXAMPLES, make_example
 from tests.strategies import generators, level_value, solved, tables_with_policies
 

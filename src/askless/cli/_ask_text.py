@@ -16,8 +16,7 @@ from rich.text import Text
 
 from askless.cli._output import format_number, format_share, open_console
 from askless.exceptions import InvalidAnswerError
-from askless.policy import Branch, Session
-from askless.run import Interview, read_reply
+from askless.run import Branch, Interview, Session, read_reply
 from askless.run._reply import numbers_choices
 
 __all__ = ["print_end", "print_path", "talk"]

@@ -25,8 +25,9 @@ from askless.cli._output import (
 )
 from askless.datasets import load_car
 from askless.evaluate import Evaluation, evaluate
-from askless.policy import Policy, Sequence, Session
+from askless.policy import Policy, Sequence
 from askless.problem import Table
+from askless.run import Session
 from askless.solve import Solution, solve
 
 __all__ = ["pick_case", "tour_car"]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core._prices import Bill
+from askless._core.price._prices import Bill
 from askless.exceptions import InvalidTableError, suggest_name
 from askless.policy import Policy, Tree
 from askless.problem import Table, Test

@@ -4,24 +4,8 @@ This package knows examples, tables' codes and policies. It does not know how a 
 is evaluated, shown or run.
 """
 
-from askless.learn._adaptive import AdaptiveEnsemble
 from askless.learn._anytime import Stage
-from askless.learn._astc import ASTCClassifier
-from askless.learn._budget_boost import BudgetBoostClassifier
-from askless.learn._budget_forest import BudgetForestClassifier, ForestPoint
-from askless.learn._cegb import CEGBClassifier
-from askless.learn._cost_tree import CostTreeClassifier
-from askless.learn._greedy_family import (
-    C45Classifier,
-    CSID3Classifier,
-    DTMCClassifier,
-    EG2Classifier,
-    IDXClassifier,
-)
-from askless.learn._greedy_tree import GreedyTreeClassifier
-from askless.learn._icet import ICETClassifier
-from askless.learn._look_ahead import ACTClassifier, LSID3Classifier
-from askless.learn._plain_forest import PlainForestClassifier
+from askless.learn._group_worth import Worth, group_worth
 from askless.learn._registry import LEARNERS, Learner
 from askless.learn._scoring import (
     make_cost_scorer,
@@ -29,7 +13,23 @@ from askless.learn._scoring import (
     neg_test_cost,
     neg_total_cost,
 )
-from askless.learn._worth import Worth, group_worth
+from askless.learn.boost._adaptive import AdaptiveEnsemble
+from askless.learn.boost._budget_boost import BudgetBoostClassifier
+from askless.learn.cost_tree._cost_tree import CostTreeClassifier
+from askless.learn.forest._budget_forest import BudgetForestClassifier, ForestPoint
+from askless.learn.rivals._astc import ASTCClassifier
+from askless.learn.rivals._cegb import CEGBClassifier
+from askless.learn.rivals._plain_forest import PlainForestClassifier
+from askless.learn.trees._greedy_family import (
+    C45Classifier,
+    CSID3Classifier,
+    DTMCClassifier,
+    EG2Classifier,
+    IDXClassifier,
+)
+from askless.learn.trees._greedy_tree import GreedyTreeClassifier
+from askless.learn.trees._icet import ICETClassifier
+from askless.learn.trees._look_ahead import ACTClassifier, LSID3Classifier
 
 __all__ = [
     "ACTClassifier",

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core._codes import encode_matrix
+from askless._core.code._codes import encode_matrix
 from askless.problem import Test
 from askless.problem._coding import (
     category_test,

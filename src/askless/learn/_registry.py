@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from askless.learn._base import PolicyClassifier
-from askless.learn._budget_boost import BudgetBoostClassifier
-from askless.learn._budget_forest import BudgetForestClassifier
-from askless.learn._cost_tree import CostTreeClassifier
-from askless.learn._greedy_family import (
+from askless.learn.boost._budget_boost import BudgetBoostClassifier
+from askless.learn.cost_tree._cost_tree import CostTreeClassifier
+from askless.learn.forest._budget_forest import BudgetForestClassifier
+from askless.learn.trees._greedy_family import (
     C45Classifier,
     CSID3Classifier,
     DTMCClassifier,
     EG2Classifier,
     IDXClassifier,
 )
-from askless.learn._greedy_tree import GreedyTreeClassifier
-from askless.learn._icet import ICETClassifier
-from askless.learn._look_ahead import ACTClassifier, LSID3Classifier
+from askless.learn.trees._greedy_tree import GreedyTreeClassifier
+from askless.learn.trees._icet import ICETClassifier
+from askless.learn.trees._look_ahead import ACTClassifier, LSID3Classifier
 
 __all__ = ["LEARNERS", "Learner"]
 

@@ -4,7 +4,6 @@ A policy is self-contained: names, costs and levels are inside, so a file of it 
 enough to run it. This package does not know how a policy was found.
 """
 
-from askless.policy._ahead import Branch
 from askless.policy._base import Policy
 from askless.policy._decide import decide_classes
 from askless.policy._degenerate import explain_degenerate
@@ -12,27 +11,18 @@ from askless.policy._ensemble import Ensemble
 from askless.policy._ensemble_parts import Answer, EnsembleTrees
 from askless.policy._file import load, policy_schema
 from askless.policy._forest import Forest
-from askless.policy._purchase import SKIP, CaseResult, FetchFailure
 from askless.policy._rule import Rule
-from askless.policy._run_report import RunReport
 from askless.policy._sequence import Sequence
-from askless.policy._session import Session
 from askless.policy._tree import Tree
 
 __all__ = [
     "Answer",
-    "Branch",
-    "CaseResult",
     "Ensemble",
     "EnsembleTrees",
-    "FetchFailure",
     "Forest",
     "Policy",
     "Rule",
-    "RunReport",
-    "SKIP",
     "Sequence",
-    "Session",
     "Tree",
     "decide_classes",
     "explain_degenerate",

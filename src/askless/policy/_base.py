@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 
 from askless.exceptions import InvalidOptionError, InvalidPolicyError
 from askless.policy._decide import decide_classes
+from askless.policy._upwards import find_above
 from askless.problem import Coding, Outcome, PriceList, Test
 from askless.problem._frames import as_columns, is_frame
 
 if TYPE_CHECKING:
-    from askless.policy._purchase import CaseResult
-    from askless.policy._run_report import RunReport
-    from askless.policy._session import Session
+    from askless.run import CaseResult, RunReport, Session
 
 __all__ = ["Policy", "count_threads", "raw_columns"]
 
@@ -221,9 +220,8 @@ class Policy(ABC):
 
     def start(self) -> Session:
         """Return a session: the next test, and a place to put its outcome."""
-        from askless.policy._session import Session
-
-        return Session(self)
+        session: Session = find_above("run", "Session")(self)
+        return session
 
     def run(
         self,
@@ -281,11 +279,11 @@ class Policy(ABC):
         >>> result.decision, result.spent, result.bought
         ('bulb', 6.0, ('lamp', 'socket'))
         """
-        from askless.policy._purchase import Purchase, Purse, Terms
-        from askless.policy._run import run_purchase
-
-        terms = Terms(budget, retries, backoff, timeout, on_failure)
-        return run_purchase(Purchase(self, case, terms, Purse()), fetch)
+        terms = find_above("run", "Terms")(
+            budget, retries, backoff, timeout, on_failure
+        )
+        result: CaseResult = find_above("run", "run_case")(self, fetch, case, terms)
+        return result
 
     def run_many(
         self,
@@ -338,18 +336,19 @@ class Policy(ABC):
         >>> report.decisions == list(table.case_classes[:4])
         True
         """
-        from askless.policy._purchase import Terms
-        from askless.policy._run_many import run_many
-
-        return run_many(
+        terms = find_above("run", "Terms")(
+            budget, retries, backoff, timeout, on_failure
+        )
+        report: RunReport = find_above("run", "run_cases")(
             self,
             fetch,
             cases,
-            Terms(budget, retries, backoff, timeout, on_failure),
+            terms,
             max_workers=max_workers,
             total_budget=total_budget,
             on_result=on_result,
         )
+        return report
 
     async def run_async(
         self,
@@ -376,11 +375,12 @@ class Policy(ABC):
         >>> asyncio.run(askless.solve(table).policy.run_async(fetch)).decision
         'dimmer'
         """
-        from askless.policy._purchase import Purchase, Purse, Terms
-        from askless.policy._run import run_purchase_async
-
-        terms = Terms(budget, retries, backoff, timeout, on_failure)
-        return await run_purchase_async(Purchase(self, case, terms, Purse()), fetch)
+        terms = find_above("run", "Terms")(
+            budget, retries, backoff, timeout, on_failure
+        )
+        run_case_async = find_above("run", "run_case_async")
+        result: CaseResult = await run_case_async(self, fetch, case, terms)
+        return result
 
     async def run_many_async(
         self,
@@ -397,18 +397,19 @@ class Policy(ABC):
         on_failure: str = "skip",
     ) -> RunReport:
         """Do what :meth:`run_many` does with a ``fetch`` that is to be awaited."""
-        from askless.policy._purchase import Terms
-        from askless.policy._run_many import run_many_async
-
-        return await run_many_async(
+        terms = find_above("run", "Terms")(
+            budget, retries, backoff, timeout, on_failure
+        )
+        report: RunReport = await find_above("run", "run_cases_async")(
             self,
             fetch,
             cases,
-            Terms(budget, retries, backoff, timeout, on_failure),
+            terms,
             max_workers=max_workers,
             total_budget=total_budget,
             on_result=on_result,
         )
+        return report
 
     def save(self, path: str | Path) -> None:
         """Write the policy to a JSON file, whole or not at all.
@@ -447,14 +448,10 @@ class Policy(ABC):
         >>> policy = askless.solve(askless.datasets.load_car()).policy
         >>> axes = policy.plot(max_depth=2)  # doctest: +SKIP
         """
-        from askless.policy._drawing import find_drawing
-
-        return find_drawing("plot_policy")(self, ax, **options)
+        return find_above("export", "plot_policy")(self, ax, **options)
 
     def _repr_html_(self) -> str:
-        from askless.policy._drawing import find_drawing
-
-        shown: str = find_drawing("to_notebook")(self)
+        shown: str = find_above("export", "to_notebook")(self)
         return shown
 
     @cached_property

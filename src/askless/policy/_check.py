@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core._forest import find_misplaced
+from askless._core.tree._forest import find_misplaced
 from askless.exceptions import InvalidPolicyError
 from askless.policy._base import MOST
 

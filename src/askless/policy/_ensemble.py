@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core._ensemble import Machine
+from askless._core.ensemble._machine import Machine
 from askless.exceptions import InvalidOptionError, InvalidPolicyError
 from askless.policy._base import Policy, count_threads, raw_columns
 from askless.policy._ensemble_parts import (

@@ -19,8 +19,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core._codes import CutIndex
-from askless._core._forest import ForestWalker, find_subtree_ends
+from askless._core.code._codes import CutIndex
+from askless._core.tree._forest import ForestWalker, find_subtree_ends
 from askless.exceptions import InvalidPolicyError
 from askless.policy._base import Policy, count_threads, raw_columns
 from askless.policy._check import check_nodes

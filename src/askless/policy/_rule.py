@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core._noisy import NoisyTable, choose_test
+from askless._core.unknown._table import NoisyTable, choose_test
 from askless.exceptions import (
     InvalidPolicyError,
     UnknownNameError,

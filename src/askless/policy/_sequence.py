@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core._alive import charge_prefixes, walk_sequence
+from askless._core.tree._sequence import charge_prefixes, walk_sequence
 from askless.policy._base import Policy, count_threads, raw_columns
 from askless.policy._cases import check_cases, check_order
 from askless.policy._decide import decide_classes

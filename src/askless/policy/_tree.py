@@ -23,9 +23,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core._forest import find_subtree_ends
-from askless._core._prices import price_nodes
-from askless._core._walk import charge_rows, walk_codes, walk_numbers
+from askless._core.price._prices import price_nodes
+from askless._core.tree._forest import find_subtree_ends
+from askless._core.tree._walk import charge_rows, walk_codes, walk_numbers
 from askless.exceptions import InvalidPolicyError
 from askless.policy._base import Policy, count_threads, raw_columns
 from askless.policy._check import check_tree

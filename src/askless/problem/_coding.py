@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core._numbers import count_whole, describe_columns
+from askless._core.code._value_counts import count_whole, describe_columns
 from askless.exceptions import InvalidTableError, suggest_name
 from askless.problem._frames import Column
 from askless.problem._tests import MAX_LEVELS, CodeArray, Outcome, Test, code_dtype

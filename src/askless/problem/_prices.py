@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core._prices import Bill, Prices
+from askless._core.price._prices import Bill, Prices
 
 __all__ = ["PriceList"]
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core._codes import encode_numbers, encode_objects
+from askless._core.code._codes import encode_numbers, encode_objects
 from askless.exceptions import InvalidAnswerError, InvalidTableError
 from askless.problem._frames import Column, clean_column, is_missing
 

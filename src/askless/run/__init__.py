@@ -1,11 +1,34 @@
-"""Interview a person or a program about one case, and keep a log that replays.
+"""Run a policy on one case or many: sessions, buying from code, interviews, logs.
 
 Everything here works from a policy alone. This package does not know how a policy was
 found or how a question is shown.
 """
 
+from askless.run._ahead import Branch
+from askless.run._drive import run_case, run_case_async
+from askless.run._drive_many import run_cases, run_cases_async
 from askless.run._interview import Interview
 from askless.run._journal import Journal, replay_log
+from askless.run._purchase import SKIP, CaseResult, FetchFailure, Terms
 from askless.run._reply import Reply, read_reply
+from askless.run._report import RunReport
+from askless.run._session import Session
 
-__all__ = ["Interview", "Journal", "Reply", "read_reply", "replay_log"]
+__all__ = [
+    "Branch",
+    "CaseResult",
+    "FetchFailure",
+    "Interview",
+    "Journal",
+    "Reply",
+    "RunReport",
+    "SKIP",
+    "Session",
+    "Terms",
+    "read_reply",
+    "replay_log",
+    "run_case",
+    "run_case_async",
+    "run_cases",
+    "run_cases_async",
+]

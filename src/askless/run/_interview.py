@@ -8,8 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from askless.policy import Policy, Session
+from askless.policy import Policy
 from askless.run._journal import Journal
+from askless.run._session import Session
 
 __all__ = ["Interview"]
 

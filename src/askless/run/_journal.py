@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from askless.exceptions import DataFileError, InvalidAnswerError
-from askless.policy import Policy, Session
+from askless.policy import Policy
 from askless.policy._file import policy_digest
+from askless.run._session import Session
 
 __all__ = ["Journal", "replay_log"]
 

@@ -10,9 +10,9 @@ import math
 from typing import Literal, NamedTuple
 
 from askless.exceptions import InvalidAnswerError, suggest_name
-from askless.policy import Session
 from askless.problem import Outcome, Test
 from askless.problem._frames import list_some
+from askless.run._session import Session
 
 __all__ = ["COMMANDS", "Kind", "Reply", "numbers_choices", "read_reply"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from askless.exceptions import InvalidOptionError, NoPolicyError
 from askless.policy import Tree
 from askless.solve._answer import Answer, Limits
-from askless.solve._greedy import grow_ec2_tree, grow_gbs_tree, grow_greedy_tree
-from askless.solve._integers import state_in_integers
-from askless.solve._noisy_rules import grow_rule
-from askless.solve._noisy_search import can_search, is_noisy, search_noisy
-from askless.solve._search import search_exactly
 from askless.solve._task import Task
+from askless.solve.greedy._greedy import grow_ec2_tree, grow_gbs_tree, grow_greedy_tree
+from askless.solve.search._integers import state_in_integers
+from askless.solve.search._search import search_exactly
+from askless.solve.unknown._rules import grow_rule
+from askless.solve.unknown._search import can_search, is_noisy, search_noisy
 
 __all__ = ["solve_automatically"]
 

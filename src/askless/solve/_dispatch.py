@@ -9,11 +9,15 @@ from typing import Any
 
 from askless.policy import Tree
 from askless.solve._answer import Answer, Limits
-from askless.solve._greedy import grow_ec2_tree, grow_gbs_tree
-from askless.solve._noisy_rules import grow_noisy_ec2, grow_noisy_gbs
-from askless.solve._noisy_search import is_noisy, search_noisy, search_noisy_restricted
-from askless.solve._search import search_exactly, search_restricted
 from askless.solve._task import Task
+from askless.solve.greedy._greedy import grow_ec2_tree, grow_gbs_tree
+from askless.solve.search._search import search_exactly, search_restricted
+from askless.solve.unknown._rules import grow_noisy_ec2, grow_noisy_gbs
+from askless.solve.unknown._search import (
+    is_noisy,
+    search_noisy,
+    search_noisy_restricted,
+)
 
 __all__ = ["grow_ec2", "grow_gbs", "solve_exactly", "solve_restricted"]
 

@@ -8,22 +8,22 @@ from dataclasses import dataclass, field
 from askless.policy import Policy
 from askless.solve._answer import Answer
 from askless.solve._auto import solve_automatically
-from askless.solve._dectree import grow_dectree_tree
 from askless.solve._dispatch import (
     grow_ec2,
     grow_gbs,
     solve_exactly,
     solve_restricted,
 )
-from askless.solve._greedy import grow_greedy_tree
-from askless.solve._noisy_rules import (
+from askless.solve.greedy._dectree import grow_dectree_tree
+from askless.solve.greedy._greedy import grow_greedy_tree
+from askless.solve.unknown._rules import (
     grow_elimination,
     grow_information,
     grow_odtn_h,
     grow_odtn_r,
 )
-from askless.solve._noisy_sequences import grow_low_adaptive, grow_non_adaptive
-from askless.solve._noisy_sparse import grow_sparse
+from askless.solve.unknown._sequences import grow_low_adaptive, grow_non_adaptive
+from askless.solve.unknown._sparse import grow_sparse
 
 __all__ = ["METHODS", "Method"]
 

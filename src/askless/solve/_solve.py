@@ -22,11 +22,11 @@ from askless.exceptions import (
 from askless.policy import Tree
 from askless.problem import Table
 from askless.solve._answer import Answer, Limits, Priced, Progress
-from askless.solve._bounds import best_bound
 from askless.solve._registry import METHODS, Method
 from askless.solve._solution import Solution
 from askless.solve._task import Task
-from askless.solve._tradeoff import solve_within_budget, solve_within_error
+from askless.solve.search._bounds import best_bound
+from askless.solve.tradeoff._tradeoff import solve_within_budget, solve_within_error
 
 __all__ = ["solve"]
 

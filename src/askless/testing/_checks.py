@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.policy import Policy, Session, load
+from askless.policy import Policy, load
 from askless.policy._base import raw_columns
 from askless.policy._file import dump
 from askless.problem import as_columns
 from askless.problem._frames import is_frame
+from askless.run import Session
 
 __all__ = ["check_policy"]
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core._ensemble_trees import list_preorder
+from askless._core.ensemble._trees import list_preorder
 from askless.exceptions import InvalidOptionError
 from askless.policy import Answer, EnsembleTrees
 from askless.policy._ensemble_parts import IS_SET, MISSING_LEFT

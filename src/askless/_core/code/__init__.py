@@ -1,0 +1,1 @@
+"""Turn raw columns into small integer codes."""

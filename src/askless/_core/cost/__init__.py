@@ -1,0 +1,1 @@
+"""Learn trees of least total cost: count rows, sample trees, keep the best."""

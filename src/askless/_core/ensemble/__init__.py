@@ -1,0 +1,1 @@
+"""Run a sum of trees or votes one purchase at a time."""

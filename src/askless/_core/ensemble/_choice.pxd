@@ -1,0 +1,38 @@
+"""Contract of decisions: what is known of the answer, and what to buy for it."""
+
+from askless._core.ensemble._case cimport Case
+from askless._core.ensemble._trees cimport Model
+from askless._core.price._prices cimport Prices
+from askless._core.base._types cimport float64_t, intp_t
+
+
+cdef struct View:
+    # What is known of the answer.
+    intp_t first     # the leader; of two classes, 1 if the sum is positive
+    intp_t second    # who follows
+    bint is_settled
+    float64_t z      # lead over the standard deviation of what is open
+
+
+# Write down who leads, whether that can still change, and, if wanted, how sure it is.
+cdef void look(const Model* m, Case* c, bint wants_z, View* view) noexcept nogil
+
+# The test that most waits for, for its price; -1 if nothing does.
+cdef intp_t choose(
+    const Model* m, const Case* c, Prices prices, const float64_t* inverse,
+    const View* view,
+) noexcept nogil
+
+# Charge for a test; a delayed one orders everything that may still be asked.
+cdef float64_t pay(
+    const Model* m, Case* c, Prices prices, intp_t test, intp_t code
+) noexcept nogil
+
+# Whether a test that was not bought may still be asked.
+cdef bint is_wanted(const Model* m, const Case* c, intp_t test) noexcept nogil
+
+# Write the sums: as the source adds them if every tree has ended.
+cdef void finish(
+    const Model* m, const Case* c, const float64_t* offset, bint is_single,
+    float64_t* raw,
+) noexcept nogil

@@ -1,0 +1,203 @@
+"""Say what is known of an answer, which test to buy next, and what it charges.
+
+This module must not move a tree: it reads sums, bounds and what waits for each test.
+"""
+
+from libc.math cimport INFINITY, fabs, sqrt
+
+from askless._core.ensemble._case cimport CLOSED, Case
+from askless._core.ensemble._joint cimport holds_jointly
+from askless._core.ensemble._trees cimport (
+    CLASSES, DEEP, FULL_SHARE, Model, TWO_CLASSES, VOTE,
+)
+from askless._core.price._prices cimport Prices
+from askless._core.base._types cimport float32_t, float64_t, int64_t, intp_t
+
+
+# Classes that are neither first nor second count so much in the choice of a test. With
+# none of it, nothing would be left to buy while a third class is still possible.
+cdef float64_t OTHER_CLASSES = 0.3
+# Scores closer than this, relatively, are equal.
+cdef float64_t TIE = 1.0 + 1e-12
+
+
+cdef bint holds(const Model* m, const Case* c, intp_t first) noexcept nogil:
+    """Return whether no other class can overtake one."""
+    cdef:
+        intp_t q
+        int64_t margin
+    for q in range(m.n_outputs):
+        if q == first:
+            continue
+        margin = c.low[first] - c.high[q] - m.slack
+        # Ties go to the class that comes first, where sums are exact in the source.
+        if margin < 0 or (margin == 0 and not (m.ties_are_exact and first < q)):
+            return False
+    return True
+
+
+cdef void look(const Model* m, Case* c, bint wants_z, View* view) noexcept nogil:
+    cdef:
+        intp_t q
+        intp_t first = 0
+        intp_t second = -1
+        float64_t lead, spread
+        const int64_t* rank = c.total
+    if m.rule != CLASSES:
+        view.first = c.total[0] > 0
+        view.second = 0
+        if m.rule == TWO_CLASSES:
+            view.is_settled = c.low[0] > m.slack or c.high[0] < -m.slack
+            if m.is_joint and not view.is_settled:
+                view.is_settled = holds_jointly(m, c, view.first)
+            lead = fabs(<float64_t> c.total[0]) / m.unit
+        else:
+            view.is_settled = c.high[0] - c.low[0] <= m.tolerance
+            lead = 1.0
+        if wants_z:
+            spread = <float64_t> c.spread[0] / m.spread_unit
+            view.z = lead / sqrt(spread) if spread > 0 else INFINITY
+        return
+    if m.mode == VOTE:
+        # Shares are rounded, votes are not: these alone say what is settled.
+        for q in range(1, m.n_outputs):
+            if c.low[q] > c.low[first]:
+                first = q
+        view.is_settled = holds(m, c, first)
+        if c.has_means and not view.is_settled:
+            first = 0
+        else:
+            rank = c.low
+    for q in range(1, m.n_outputs):
+        if rank[q] > rank[first]:
+            first = q
+    for q in range(m.n_outputs):
+        if q != first and (second < 0 or rank[q] > rank[second]):
+            second = q
+    if m.mode != VOTE:
+        view.is_settled = holds(m, c, first)
+        if m.is_joint and not view.is_settled:
+            view.is_settled = holds_jointly(m, c, first)
+    view.first = first
+    view.second = second if second >= 0 else first
+    if not wants_z:
+        return
+    lead = <float64_t> (c.total[first] - c.total[view.second]) / m.unit
+    if m.n_kinds == 1:
+        spread = <float64_t> c.spread[0] / m.spread_unit
+    else:
+        spread = <float64_t> (c.spread[first] + c.spread[view.second]) / m.spread_unit
+    view.z = lead / sqrt(spread) if spread > 0 else INFINITY
+
+
+cdef intp_t choose(
+    const Model* m, const Case* c, Prices prices, const float64_t* inverse,
+    const View* view,
+) noexcept nogil:
+    """Return the test that most waits for, for its price; -1 if nothing does.
+
+    Of tests that are as good as the best, rounding apart, the first.
+    """
+    cdef:
+        intp_t test
+        float64_t best = 0.0
+        float64_t score
+    for test in range(m.n_tests):
+        score = score_of(m, c, prices, inverse, view, test)
+        best = score if score > best else best
+    if best <= 0.0:
+        return -1
+    for test in range(m.n_tests):
+        if score_of(m, c, prices, inverse, view, test) * TIE >= best:
+            return test
+    return -1
+
+
+cdef inline float64_t score_of(
+    const Model* m, const Case* c, Prices prices, const float64_t* inverse,
+    const View* view, intp_t test,
+) noexcept nogil:
+    """Return how much waits for a test, for its price; 0 if it cannot be bought."""
+    cdef:
+        intp_t kind
+        float64_t score = 0.0
+        float64_t price
+    if c.state[test] != CLOSED:
+        return 0.0
+    if m.n_kinds == 1:
+        score = <float64_t> c.need[test]
+    else:
+        for kind in range(m.n_kinds):
+            if kind == view.first or kind == view.second:
+                score = score + <float64_t> c.need[kind * m.n_tests + test]
+            else:
+                score = score + OTHER_CLASSES * <float64_t> (
+                    c.need[kind * m.n_tests + test]
+                )
+    if score <= 0.0:
+        return 0.0
+    if not prices.has_groups and not prices.has_delays:
+        return score * inverse[test]
+    price = prices.price(test, -1, c.paid, c.is_open)
+    return score * (1.0 / price if price > 0 else INFINITY)
+
+
+cdef float64_t pay(
+    const Model* m, Case* c, Prices prices, intp_t test, intp_t code
+) noexcept nogil:
+    """Charge for a test; a delayed one orders everything that may still be asked."""
+    cdef:
+        float64_t amount = 0.0
+        intp_t other
+    if not prices.delayed[test] or c.paid[test]:
+        return prices.charge(test, code, c.paid, c.is_open)
+    for other in range(m.n_tests):
+        if is_wanted(m, c, other):
+            amount = amount + prices.charge(other, -1, c.paid, c.is_open)
+    return amount
+
+
+cdef bint is_wanted(const Model* m, const Case* c, intp_t test) noexcept nogil:
+    cdef intp_t kind
+    if c.state[test] != CLOSED:
+        return False
+    if m.mode == DEEP:
+        for kind in range(m.n_kinds):
+            if c.need[kind * m.n_tests + test] > 0:
+                return True
+        return False
+    # On paths, a tree may come to ask anything below the node where it waits.
+    return m.user_start[test + 1] > m.user_start[test]
+
+
+cdef void finish(
+    const Model* m, const Case* c, const float64_t* offset, bint is_single,
+    float64_t* raw,
+) noexcept nogil:
+    """Write the sums: as the source adds them if every tree has ended."""
+    cdef:
+        intp_t tree, q, first, node
+        float32_t small
+    if m.mode == VOTE:
+        for q in range(m.n_outputs):
+            if c.n_waiting == 0 or not c.has_means:
+                raw[q] = <float64_t> c.low[q]
+            else:
+                raw[q] = <float64_t> c.total[q] / FULL_SHARE
+        return
+    if c.n_waiting > 0:
+        for q in range(m.n_outputs):
+            raw[q] = <float64_t> c.total[q] / m.unit
+        return
+    for q in range(m.n_outputs):
+        raw[q] = offset[q]
+    for tree in range(m.n_trees):
+        node = c.top[tree]
+        first = m.output[tree]
+        for q in range(m.width):
+            if is_single:
+                small = <float32_t> raw[first + q]
+                small = small + <float32_t> m.value[node * m.width + q]
+                raw[first + q] = small
+            else:
+                raw[first + q] += m.value[node * m.width + q]

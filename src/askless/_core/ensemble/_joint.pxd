@@ -1,0 +1,26 @@
+"""Contract of joint bounds: trees that await the same test agree on what it shows."""
+
+from askless._core.ensemble._case cimport Case
+from askless._core.ensemble._trees cimport Model
+from askless._core.base._types cimport int64_t, intp_t
+
+
+# Bound a tree that was just measured for each outcome of the test at its top.
+cdef void measure_runs(const Model* m, Case* c, intp_t tree) noexcept nogil
+
+# Add what a tree amounts to for each outcome of that test, or take it back.
+cdef void add_runs(const Model* m, Case* c, intp_t tree, int64_t sign) noexcept nogil
+
+# Bound again the trees that have moved on. The sums below ask for it.
+cdef void refresh_runs(const Model* m, Case* c) noexcept nogil
+
+# Bound a sum from below, or, if `against` is not -1, its lead over another one.
+cdef int64_t least_sum(
+    const Model* m, const Case* c, intp_t of, intp_t against
+) noexcept nogil
+
+# Bound a sum from above.
+cdef int64_t largest_sum(const Model* m, const Case* c, intp_t of) noexcept nogil
+
+# Whether no outcome of what is open can change who leads.
+cdef bint holds_jointly(const Model* m, Case* c, intp_t first) noexcept nogil

@@ -1,0 +1,242 @@
+"""Bound sums of trees for each outcome of the tests that they await.
+
+Trees that wait for the same test agree on what it will show, so that their sum is
+bounded for each of its outcomes, and not tree by tree.
+
+This module must not know what is bought next, nor move a tree: trees that were moved
+are listed as stale, and bounded again when somebody asks.
+"""
+
+from libc.string cimport memcpy
+
+from askless._core.ensemble._case cimport BOUGHT, Case
+from askless._core.ensemble._trees cimport IS_SET, Model, TWO_CLASSES, goes_left
+from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t
+
+
+# Joint bounds are looked at once the lead is this much of what the other bounds leave.
+cdef float64_t NEAR = 0.35
+
+
+cdef void add_runs(const Model* m, Case* c, intp_t tree, int64_t sign) noexcept nogil:
+    """Add what a tree amounts to for each outcome of the test at its top."""
+    cdef:
+        intp_t w = m.width
+        intp_t first = m.output[tree]
+        intp_t n_codes = m.code_start[m.n_tests]
+        intp_t start, i, q, code, end
+        int64_t low, high
+        int64_t* sum_low
+        int64_t* sum_high
+    if c.n_runs[tree] == 0:
+        for q in range(w):
+            c.ended_low[first + q] += sign * c.tree_low[tree * w + q]
+            c.ended_high[first + q] += sign * c.tree_high[tree * w + q]
+        return
+    start = m.run_start[tree]
+    for q in range(w):
+        sum_low = (
+            c.sum_low + (first + q) * n_codes + m.code_start[c.run_test[tree]]
+        )
+        sum_high = (
+            c.sum_high + (first + q) * n_codes + m.code_start[c.run_test[tree]]
+        )
+        code = 0
+        for i in range(start, start + c.n_runs[tree]):
+            low = sign * c.run_low[i * w + q]
+            high = sign * c.run_high[i * w + q]
+            end = c.run_end[i]
+            while code < end:
+                sum_low[code] += low
+                sum_high[code] += high
+                code = code + 1
+
+
+cdef void measure_runs(const Model* m, Case* c, intp_t tree) noexcept nogil:
+    """Bound a tree that was just measured for each outcome of the test at its top."""
+    cdef:
+        intp_t start = m.tree_start[tree]
+        intp_t run = m.run_start[tree]
+        intp_t test = m.nodes[c.top[tree]].test
+        intp_t n_levels
+        int32_t* ends = c.run_end + run
+        intp_t n = 0
+        intp_t i, k, node
+        int32_t end
+    c.n_runs[tree] = 0
+    if c.n_live[tree] == 0:
+        return
+    c.run_test[tree] = <int32_t> test
+    n_levels = m.n_levels[test]
+    for i in range(start, start + c.n_live[tree]):
+        node = c.live[i]
+        if m.nodes[node].test != test:
+            continue
+        if m.nodes[node].flags & IS_SET:
+            n = -1
+            break
+        # The cuts of the test in this tree, ascending, each once.
+        end = m.nodes[node].cut + 1
+        k = n
+        while k > 0 and ends[k - 1] > end:
+            k -= 1
+        if (k > 0 and ends[k - 1] == end) or end >= n_levels:
+            continue
+        for node in range(n, k, -1):
+            ends[node] = ends[node - 1]
+        ends[k] = end
+        n += 1
+    if n < 0:
+        # Sets part codes in any way: each is a run.
+        n = n_levels + 2
+        for i in range(n):
+            ends[i] = <int32_t> (i + 1)
+    else:
+        ends[n] = <int32_t> n_levels
+        ends[n + 1] = <int32_t> (n_levels + 2)
+        n += 2
+    c.n_runs[tree] = <int32_t> n
+    for i in range(n):
+        bound_run(m, c, tree, test, ends[i] - 1, run + i)
+
+
+cdef void bound_run(
+    const Model* m, Case* c, intp_t tree, intp_t test, intp_t code, intp_t run
+) noexcept nogil:
+    """Bound a tree as if one more test had shown a code."""
+    cdef:
+        intp_t w = m.width
+        intp_t start = m.tree_start[tree]
+        intp_t i, q, node, left, right
+        const int64_t* left_low
+        const int64_t* left_high
+        const int64_t* right_low
+        const int64_t* right_high
+    for i in range(start + c.n_live[tree] - 1, start - 1, -1):
+        node = c.live[i]
+        left = c.left_of[node]
+        right = c.right_of[node]
+        if m.nodes[node].test == test:
+            if goes_left(m, m.nodes + node, code):
+                right = left
+            else:
+                left = right
+        if m.nodes[left].test < 0:
+            left_low, left_high = m.low + left * w, m.high + left * w
+        else:
+            left_low, left_high = c.node_run_low + left * w, c.node_run_high + left * w
+        if m.nodes[right].test < 0:
+            right_low, right_high = m.low + right * w, m.high + right * w
+        else:
+            right_low = c.node_run_low + right * w
+            right_high = c.node_run_high + right * w
+        for q in range(w):
+            c.node_run_low[node * w + q] = min(left_low[q], right_low[q])
+            c.node_run_high[node * w + q] = max(left_high[q], right_high[q])
+    node = c.top[tree]
+    memcpy(c.run_low + run * w, c.node_run_low + node * w, w * 8)
+    memcpy(c.run_high + run * w, c.node_run_high + node * w, w * 8)
+
+
+cdef void refresh_runs(const Model* m, Case* c) noexcept nogil:
+    """Bound again the trees that have moved on. No tree that has ended moves."""
+    cdef intp_t i, tree
+    for i in range(c.n_stale):
+        tree = c.stale[i]
+        c.is_stale[tree] = 0
+        add_runs(m, c, tree, -1)
+        measure_runs(m, c, tree)
+        add_runs(m, c, tree, 1)
+        c.has_new_runs = True
+    c.n_stale = 0
+
+
+cdef int64_t least_sum(
+    const Model* m, const Case* c, intp_t of, intp_t against
+) noexcept nogil:
+    """Bound a sum from below, or how far it is ahead of another one."""
+    cdef:
+        intp_t n_codes = m.code_start[m.n_tests]
+        const int64_t* low = c.sum_low + of * n_codes
+        const int64_t* other = c.sum_high + against * n_codes
+        int64_t total = c.ended_low[of]
+        int64_t best, here
+        intp_t test, code
+    if against >= 0:
+        total -= c.ended_high[against]
+    for test in range(m.n_tests):
+        if c.state[test] == BOUGHT or m.user_start[test] == m.user_start[test + 1]:
+            continue
+        code = m.code_start[test]
+        if against < 0:
+            best = low[code]
+            for code in range(code + 1, m.code_start[test + 1]):
+                here = low[code]
+                best = here if here < best else best
+        else:
+            best = low[code] - other[code]
+            for code in range(code + 1, m.code_start[test + 1]):
+                here = low[code] - other[code]
+                best = here if here < best else best
+        total += best
+    return total
+
+
+cdef int64_t largest_sum(const Model* m, const Case* c, intp_t of) noexcept nogil:
+    cdef:
+        const int64_t* high = c.sum_high + of * m.code_start[m.n_tests]
+        int64_t total = c.ended_high[of]
+        int64_t best, here
+        intp_t test, code
+    for test in range(m.n_tests):
+        if c.state[test] == BOUGHT or m.user_start[test] == m.user_start[test + 1]:
+            continue
+        code = m.code_start[test]
+        best = high[code]
+        for code in range(code + 1, m.code_start[test + 1]):
+            here = high[code]
+            best = here if here > best else best
+        total += best
+    return total
+
+
+cdef bint is_near(const Model* m, const Case* c, intp_t first) noexcept nogil:
+    """Return whether joint bounds are worth a look.
+
+    The lead must be a good part of what bounds tree by tree leave open.
+    """
+    cdef intp_t q
+    cdef float64_t lead, open_part
+    if m.rule == TWO_CLASSES:
+        lead = <float64_t> (c.total[0] if first else -c.total[0])
+        open_part = <float64_t> (
+            c.total[0] - c.low[0] if first else c.high[0] - c.total[0]
+        )
+        return lead >= NEAR * open_part
+    for q in range(m.n_outputs):
+        if q == first:
+            continue
+        lead = <float64_t> (c.total[first] - c.total[q])
+        open_part = (
+            <float64_t> (c.total[first] - c.low[first])
+            + <float64_t> (c.high[q] - c.total[q])
+        )
+        if lead < NEAR * open_part:
+            return False
+    return True
+
+
+cdef bint holds_jointly(const Model* m, Case* c, intp_t first) noexcept nogil:
+    """Return whether no outcome of what is open can change who leads."""
+    cdef intp_t q
+    if not is_near(m, c, first):
+        return False
+    refresh_runs(m, c)
+    if m.rule == TWO_CLASSES:
+        if first:
+            return least_sum(m, c, 0, -1) > m.slack
+        return largest_sum(m, c, 0) < -m.slack
+    for q in range(m.n_outputs):
+        if q != first and least_sum(m, c, first, q) <= m.slack:
+            return False
+    return True

@@ -1,0 +1,151 @@
+"""Lay out the trees of an ensemble and measure each whole subtree, once for all cases.
+
+This module must not know of any case: what is bought, what it costs, when to stop.
+"""
+
+from libc.math cimport ceil, floor, llrint, sqrt
+
+import numpy as np
+
+from askless._core.base._types cimport (
+    float64_t, int32_t, int64_t, intp_t, uint16_t, uint64_t,
+)
+
+
+cdef list measure_subtrees(Model* m):
+    """Work out what each whole subtree amounts to."""
+    cdef:
+        intp_t n = max(m.n_nodes, 1)
+        bint is_vote = m.mode == VOTE
+        intp_t wide = 1 if is_vote else m.width
+        intp_t n_all = 1 if is_vote else n
+        int64_t[:, ::1] mean = np.zeros((n_all, wide), dtype=np.int64)
+        int64_t[:, ::1] low = np.zeros((n_all, wide), dtype=np.int64)
+        int64_t[:, ::1] high = np.zeros((n_all, wide), dtype=np.int64)
+        int64_t[::1] spread = np.zeros(n, dtype=np.int64)
+        int64_t[::1] score = np.zeros(n, dtype=np.int64)
+        uint64_t[::1] classes = np.zeros(n if is_vote else 1, dtype=np.uint64)
+        uint16_t[:, ::1] share = np.zeros(
+            (n if is_vote else 1, m.n_outputs), dtype=np.uint16
+        )
+        float64_t[:, ::1] exact = np.zeros((n, m.width))
+        float64_t[::1] variance = np.zeros(n)
+        float64_t[::1] heft = np.zeros(n)
+    m.mean, m.low, m.high = &mean[0, 0], &low[0, 0], &high[0, 0]
+    m.spread, m.score = &spread[0], &score[0]
+    m.classes, m.share = &classes[0], &share[0, 0]
+    with nogil:
+        measure_nodes(m, &exact[0, 0], &variance[0], &heft[0])
+    return [mean, low, high, spread, score, classes, share]
+
+
+cdef void measure_nodes(
+    Model* m, float64_t* mean, float64_t* variance, float64_t* weight
+) noexcept nogil:
+    """Work out, from the leaves up, what each whole subtree amounts to."""
+    cdef:
+        intp_t w = m.width
+        intp_t node, left, right, q
+        float64_t wl, wr, both, gap
+        bint is_vote = m.mode == VOTE
+    for node in range(m.n_nodes - 1, -1, -1):
+        if m.nodes[node].test < 0:
+            weight[node] = m.weight[node]
+            for q in range(w):
+                mean[node * w + q] = m.value[node * w + q]
+                if is_vote:
+                    if m.value[node * w + q] > 0:
+                        m.classes[node] = (<uint64_t> 1) << q
+                        m.share[node * w + q] = <uint16_t> FULL_SHARE
+                    continue
+                m.mean[node * w + q] = llrint(m.value[node * w + q] * m.unit)
+                m.low[node * w + q] = <int64_t> floor(m.value[node * w + q] * m.unit)
+                m.high[node * w + q] = <int64_t> ceil(m.value[node * w + q] * m.unit)
+            continue
+        left = node + 1
+        right = m.nodes[node].right
+        wl = weight[left]
+        wr = weight[right]
+        both = wl + wr
+        weight[node] = both
+        variance[node] = wl * variance[left] + wr * variance[right]
+        for q in range(w):
+            gap = mean[left * w + q] - mean[right * w + q]
+            mean[node * w + q] = (
+                wl * mean[left * w + q] + wr * mean[right * w + q]
+            ) / both
+            variance[node] += wl * wr / both * gap * gap
+            if is_vote:
+                m.share[node * w + q] = <uint16_t> llrint(
+                    mean[node * w + q] * FULL_SHARE
+                )
+                continue
+            m.low[node * w + q] = min(m.low[left * w + q], m.low[right * w + q])
+            m.high[node * w + q] = max(m.high[left * w + q], m.high[right * w + q])
+            m.mean[node * w + q] = to_units(
+                mean[node * w + q], m.unit, m.low[node * w + q], m.high[node * w + q]
+            )
+        if is_vote:
+            m.classes[node] = m.classes[left] | m.classes[right]
+            if m.classes[node] & (m.classes[node] - 1) == 0:
+                # Whatever is asked below, the vote is the same: as good as a leaf.
+                m.nodes[node].test = -1
+                m.nodes[node].right = 0
+                variance[node] = 0.0
+                continue
+        variance[node] = variance[node] / both
+        m.spread[node] = llrint(variance[node] * m.spread_unit)
+        m.score[node] = 1 + llrint(sqrt(variance[node]) * m.score_unit)
+
+
+cdef list lay_out_runs(Model* m):
+    """Make room for bounds by outcome: of each test, and of each tree."""
+    cdef:
+        intp_t tree, node, room
+        int64_t[::1] code_start = np.zeros(m.n_tests + 1, dtype=np.int64)
+        int64_t[::1] run_start = np.zeros(m.n_trees + 1, dtype=np.int64)
+    for node in range(m.n_tests):
+        # The last two are "missing" and "unknown".
+        code_start[node + 1] = code_start[node] + m.n_levels[node] + 2
+    for tree in range(m.n_trees):
+        # A cut more than there are splits, and "missing"; of sets, every code.
+        room = m.tree_start[tree + 1] - m.tree_start[tree] + 2
+        for node in range(m.tree_start[tree], m.tree_start[tree + 1]):
+            if m.nodes[node].test >= 0 and m.nodes[node].flags & IS_SET:
+                room = max(room, <intp_t> m.n_levels[m.nodes[node].test] + 2)
+        run_start[tree + 1] = run_start[tree] + room
+    m.code_start = &code_start[0]
+    m.run_start = &run_start[0]
+    return [code_start, run_start]
+
+
+def list_preorder(
+    const int32_t[::1] left not None,   # IN  (n_nodes,) -1 for a leaf
+    const int32_t[::1] right not None,  # IN  (n_nodes,)
+):
+    """Return the nodes of a tree, from node 0, with every left child after its parent.
+
+    Fewer nodes than there are come back if some cannot be reached, none if a node is
+    reached twice.
+    """
+    cdef:
+        intp_t n = left.shape[0]
+        intp_t n_out = 0
+        intp_t n_stack = 1
+        int32_t node
+        int32_t[::1] order = np.empty(n, dtype=np.int32)
+        int32_t[::1] stack = np.zeros(n + 1, dtype=np.int32)
+    while n_stack:
+        n_stack -= 1
+        node = stack[n_stack]
+        if n_out == n:
+            return np.empty(0, dtype=np.int32)
+        order[n_out] = node
+        n_out += 1
+        if left[node] >= 0:
+            if n_stack + 2 > n:
+                return np.empty(0, dtype=np.int32)
+            stack[n_stack] = right[node]
+            stack[n_stack + 1] = left[node]
+            n_stack += 2
+    return np.asarray(order)[:n_out]

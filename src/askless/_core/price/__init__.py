@@ -1,0 +1,1 @@
+"""What a test charges, in context. Nothing else charges."""

@@ -1,0 +1,1 @@
+"""Search known tables exactly: states, certificates, branch and bound."""

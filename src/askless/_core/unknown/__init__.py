@@ -1,0 +1,1 @@
+"""Tables with unknown outcomes: score tests, follow rules, search."""

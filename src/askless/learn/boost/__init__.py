@@ -1,0 +1,1 @@
+"""Boosters and other ensembles, run as buying policies."""

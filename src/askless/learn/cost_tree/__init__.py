@@ -1,0 +1,1 @@
+"""The recommended learner of one tree."""

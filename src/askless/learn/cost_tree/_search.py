@@ -1,0 +1,210 @@
+"""One run of the cost tree: from the first greedy tree to the best one found.
+
+It can be stopped at any moment; the flag is looked at between trees of the forest,
+between splits and inside the compiled look-ahead. This module must not know estimators.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askless._core.cost._rollout import Rollouts
+from askless.learn._anytime import Listener, Stage, StopFlag
+from askless.learn._mistakes import average_mistake
+from askless.learn.cost_tree._class_noise import (
+    measure_noise,
+    scale_classes,
+    sharpen_shares,
+)
+from askless.learn.cost_tree._grower import ROLLOUT, TWO_STEP, Grower, Node
+from askless.learn.cost_tree._soft_rows import (
+    MergedRows,
+    SoftRows,
+    estimate_shares,
+    soften,
+)
+from askless.learn.trees._look_ahead import act_settings
+from askless.problem import PriceList
+
+__all__ = ["CostTreeSearch", "typical_mistake"]
+
+# Of the forest; nothing else was better on several sets at once.
+MIN_LEAF = 3.0
+TRIED = 0.5
+# However well the forest tells classes, it keeps so much of its say.
+LEAST_SAY = 2.0 / 3.0
+
+
+class CostTreeSearch:
+    """Trees that look further and further ahead, and the best of them.
+
+    Parameters
+    ----------
+    rows : MergedRows
+        The examples.
+    prices : PriceList
+        What tests charge.
+    mistakes : ndarray of shape (n_classes, n_classes)
+        ``mistakes[true][decision]``.
+    samples : list of int
+        How many samples to try, one after another.
+    smoothing, n_trees, leaf_cost, n_cuts
+        As the estimator has them.
+    seed : int
+        Source of the random numbers.
+    n_jobs : int
+        Threads.
+    is_timed : bool
+        Whether time may run out.
+    flag : StopFlag
+        When to end.
+    listener : callable or None
+        Told about every stage.
+    """
+
+    def __init__(
+        self,
+        rows: MergedRows,
+        prices: PriceList,
+        mistakes: NDArray[np.float64],
+        *,
+        samples: list[int],
+        smoothing: float,
+        n_trees: int,
+        leaf_cost: float,
+        n_cuts: int,
+        seed: int,
+        n_jobs: int,
+        is_timed: bool,
+        flag: StopFlag,
+        listener: Listener | None,
+    ) -> None:
+        self.rows = rows
+        self.prices = prices
+        self.mistakes = mistakes
+        self.samples = samples
+        self.smoothing = smoothing
+        self.n_trees = n_trees
+        self.leaf_cost = leaf_cost
+        self.n_cuts = n_cuts
+        self.seed = seed
+        self.n_jobs = n_jobs
+        self.is_timed = is_timed
+        self.flag = flag
+        self.listener = listener
+        self.start = time.monotonic()
+        self.stages: list[Stage] = []
+        self.greedy_seconds = 0.0
+        self.total = float(rows.weights.sum())
+        self.best: Node | None = None
+        self.best_cost = float("inf")
+
+    def run(self) -> None:
+        """Grow trees until all are done or the flag is up; keep the best."""
+        grower = self._prepare()
+        rule, cost = grower.greedy_rule()
+        # The greedy tree is put down only if nothing beats it. With delays, its price
+        # is only an estimate; and if time is short, it is what there will be.
+        is_later = not (self.flag or self.is_timed or self.prices.delayed.any())
+        greedy = None if is_later else grower.grow(rule)
+        self._keep("greedy", cost if greedy is None else greedy.cost, greedy)
+        self.greedy_seconds = time.monotonic() - self.start
+        if not self.flag:
+            tree = grower.grow(TWO_STEP)
+            self._keep("two steps", tree.cost, tree)
+        for n in self.samples:
+            if self.flag:
+                break
+            tree = grower.grow(ROLLOUT, n - 1)
+            self._keep(f"{n} sample{'s' if n > 1 else ''}", tree.cost, tree)
+        if self.best is None:
+            self.best = grower.grow(rule)
+
+    def _prepare(self) -> Grower:
+        """Smooth the classes, and set up the kernel.
+
+        Where the forest tells classes well, rows keep more of their own class, and a
+        leaf costs less: there is less noise to guard against.
+        """
+        shares, noise = None, 1.0
+        rows = self.rows
+        if self.n_trees and self.smoothing > 0:
+            shares = estimate_shares(
+                rows,
+                scale_classes(self.mistakes),
+                n_trees=self.n_trees,
+                min_leaf=MIN_LEAF,
+                tried=TRIED,
+                seed=self.seed,
+                n_jobs=self.n_jobs,
+                is_over=lambda: bool(self.flag),
+            )
+            shares = sharpen_shares(shares, rows.class_ids, rows.weights)
+            noise = measure_noise(shares, rows.class_ids, rows.weights, self.mistakes)
+        smoothing = self.smoothing * max(noise**0.5, LEAST_SAY)
+        soft = soften(rows, shares, smoothing)
+        return Grower(
+            soft,
+            self.prices,
+            self._rollouts(soft, noise * self.leaf_cost),
+            rows.n_levels,
+            seed=self.seed,
+            n_cuts=self.n_cuts,
+            stop=self.flag.array,
+        )
+
+    def _rollouts(self, soft: SoftRows, leaf_cost: float) -> Rollouts:
+        totals = np.bincount(
+            soft.entry_class, weights=soft.entry_weight, minlength=len(self.mistakes)
+        ).astype(np.float64)
+        # EG2 shuns dear tests as ACT lets it.
+        exponent, _ = act_settings(
+            average_mistake(self.mistakes), self.prices.cost_of_all()
+        )
+        return Rollouts(
+            soft.codes,
+            self.rows.n_levels,
+            self.rows.is_ordered,
+            soft.entry_start,
+            soft.entry_class,
+            soft.entry_weight,
+            self.mistakes,
+            leaf_cost * typical_mistake(self.mistakes, totals),
+            exponent,
+            self.prices.engine,
+            self.n_jobs,
+        )
+
+    def _keep(self, name: str, cost: float, tree: Node | None) -> None:
+        """Keep the cheaper tree, the older one on a tie."""
+        if cost < self.best_cost * (1.0 - 1e-9):
+            self.best, self.best_cost = tree, cost
+        seconds = time.monotonic() - self.start
+        done = (len(self.stages) + 1) / (2 + len(self.samples))
+        best = self.best_cost / self.total
+        self.stages.append(Stage(name, seconds, cost / self.total, best, done))
+        if self.listener is not None:
+            self.listener(self.stages[-1])
+
+
+def typical_mistake(
+    mistakes: NDArray[np.float64], class_totals: NDArray[np.float64]
+) -> float:
+    """Return what a mistake on a row costs, on average over rows and wrong decisions.
+
+    Classes count by their weight: where rare classes are the dear ones, a plain mean
+    would be far above what most mistakes cost.
+
+    Examples
+    --------
+    >>> typical_mistake(np.array([[0.0, 1.0], [9.0, 0.0]]), np.array([3.0, 1.0]))
+    3.0
+    """
+    n = len(mistakes)
+    if n < 2:
+        return 0.0
+    by_class = mistakes.sum(axis=1) / (n - 1)
+    return float(class_totals @ by_class / class_totals.sum())

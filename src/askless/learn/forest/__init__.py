@@ -1,0 +1,1 @@
+"""Forests under an average cost budget."""

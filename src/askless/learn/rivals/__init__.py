@@ -1,0 +1,1 @@
+"""Published rivals, implemented from their descriptions for comparison."""

@@ -1,0 +1,111 @@
+"""GreedyTree on examples: a tree of least worst cost for the pairs that it parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from askless._core.greedy._criteria import Pairs
+from askless._core.greedy._grow import grow_greedy
+from askless.exceptions import InvalidOptionError
+from askless.learn._base import PolicyClassifier
+from askless.learn._examples import CodedExamples
+from askless.policy import Policy, Tree
+from askless.problem import Costs
+
+__all__ = ["GreedyTreeClassifier"]
+
+
+class GreedyTreeClassifier(PolicyClassifier):
+    """One tree, grown by the price of parting pairs of different class.
+
+    At each node the tree buys the test that, in its worst outcome, parts the most pairs
+    of rows of different class for its price; one whose group is open is discounted.
+
+    Parameters
+    ----------
+    costs : Costs, mapping or sequence, default=None
+        What each test costs, by name or by position; 1 each by default.
+    max_depth : int, default=None
+        Ask at most so many tests on any path.
+    delta : float, default=0.0
+        Stop at a set with at most so many pairs of different class.
+    min_weight : float, default=0.0
+        Do not split a set of less weight.
+    free_reuse : bool, default=False
+        Score a threshold on a test that was already bought as free. By default it is
+        scored at its price again, which keeps the tree from living on its first test;
+        either way nobody pays twice.
+    n_jobs : int, default=None
+        Threads for coding and predicting; results do not depend on it.
+
+    Attributes
+    ----------
+    policy_ : Tree
+        The policy that was learned.
+    classes_ : ndarray
+        The classes, ascending.
+
+    Notes
+    -----
+    Growing takes O(n_tests * n_rows) for each level of the tree: a cut of a number is
+    found by a few counting passes over a column of bytes. Numbers with more than 254
+    different values are cut into about 254 levels of equal weight first.
+
+    Examples
+    --------
+    >>> X = [[1, 7], [2, 6], [8, 7], [9, 6]]
+    >>> tree = GreedyTreeClassifier(costs=[1, 5]).fit(X, ["low", "low", "high", "high"])
+    >>> tree.predict([[3, 0], [7, 0]])
+    array(['low', 'high'], dtype='<U4')
+    >>> tree.cost([[3, 0]])
+    array([1.])
+    """
+
+    def __init__(
+        self,
+        costs: Any = None,
+        *,
+        max_depth: int | None = None,
+        delta: float = 0.0,
+        min_weight: float = 0.0,
+        free_reuse: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.costs = costs
+        self.max_depth = max_depth
+        self.delta = delta
+        self.min_weight = min_weight
+        self.free_reuse = free_reuse
+        self.n_jobs = n_jobs
+
+    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
+        for name, value in (("delta", self.delta), ("min_weight", self.min_weight)):
+            if not value >= 0:
+                raise InvalidOptionError(
+                    f"{name} must be >= 0. Got {value!r}. With 0 it has no effect."
+                )
+        if self.max_depth is not None and self.max_depth < 0:
+            raise InvalidOptionError(
+                f"max_depth must be >= 0, or None for no limit. Got "
+                f"{self.max_depth!r}. A tree of depth 0 decides at once."
+            )
+        prices = costs.price_list(examples.tests)
+        classes = tuple(self.classes_.tolist())
+        arrays = grow_greedy(
+            examples.codes,
+            examples.class_rows,
+            Pairs(),
+            prices.engine,
+            examples.n_levels,
+            examples.is_ordered,
+            weights=examples.weights,
+            max_depth=2**31 if self.max_depth is None else int(self.max_depth),
+            max_impurity=float(self.delta),
+            min_weight=float(self.min_weight),
+            max_nodes=np.iinfo(np.int32).max,
+            free_reuse=bool(self.free_reuse),
+        )
+        mistakes = costs.mistake_matrix(classes)
+        return Tree.from_arrays(arrays, examples.tests, classes, prices, mistakes)

@@ -1,0 +1,117 @@
+"""Put coded examples into a workspace, and arrays of nodes into a tree.
+
+What the greedy family, the look-ahead learners and ICET share. It must not know how any
+of them chooses a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askless._core.cost._criteria import RULES
+from askless._core.cost._induce import VALUES, Inducer
+from askless._core.cost._workspace import Workspace
+from askless.learn._examples import CodedExamples
+from askless.learn._mistakes import settle_mistakes
+from askless.policy import Tree
+from askless.problem import Costs, Outcome, PriceList, Test
+
+__all__ = ["Induction", "never"]
+
+
+def never() -> NDArray[np.int32]:
+    """Return a flag that nobody raises."""
+    return np.zeros(1, dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class Induction:
+    """Examples ready to grow trees from.
+
+    Attributes
+    ----------
+    tests, classes
+        Of the policy.
+    prices : PriceList
+        What the tests charge.
+    stated : ndarray or None
+        Mistakes as the user gave them, for the policy's decisions.
+    mistakes : ndarray of shape (n_classes, n_classes)
+        Mistakes to grow by.
+    workspace : Workspace
+    weight : float
+        Of all rows.
+    """
+
+    tests: tuple[Test, ...]
+    classes: tuple[Outcome, ...]
+    prices: PriceList
+    stated: NDArray[np.float64] | None
+    mistakes: NDArray[np.float64]
+    workspace: Workspace
+    weight: float
+
+    @classmethod
+    def of(
+        cls, examples: CodedExamples, classes: tuple[Outcome, ...], costs: Costs
+    ) -> Induction:
+        """Settle prices and mistakes, and lay the examples out."""
+        prices = costs.price_list(examples.tests)
+        stated = costs.mistake_matrix(classes)
+        mistakes = settle_mistakes(stated, prices, len(classes))
+        n_rows = examples.codes.shape[1]
+        weights = (
+            np.ones(n_rows)
+            if examples.weights is None
+            else np.ascontiguousarray(examples.weights)
+        )
+        of_row = np.repeat(np.arange(len(classes), dtype=np.int32), examples.class_rows)
+        workspace = Workspace(
+            examples.codes,
+            examples.n_levels,
+            examples.is_ordered,
+            np.arange(n_rows + 1, dtype=np.int64),
+            of_row,
+            weights,
+            mistakes,
+            prices.engine,
+        )
+        return cls(
+            examples.tests,
+            classes,
+            prices,
+            stated,
+            mistakes,
+            workspace,
+            float(weights.sum()),
+        )
+
+    def inducer(
+        self,
+        rule: str,
+        *,
+        value: str,
+        stop: NDArray[np.int32] | None = None,
+        sample_value: str = "cost",
+        **options: Any,
+    ) -> Inducer:
+        """Return a grower of trees; see the compiled class for its options."""
+        return Inducer(
+            self.workspace,
+            rule=RULES[rule],
+            value=VALUES[value],
+            sample_value=VALUES[sample_value],
+            stop=never() if stop is None else stop,
+            **options,
+        )
+
+    def tree(self, arrays: Mapping[str, NDArray[Any]]) -> Tree:
+        """Return the policy of grown arrays."""
+        return Tree.from_arrays(
+            arrays, self.tests, self.classes, self.prices, self.stated
+        )

@@ -1,0 +1,1 @@
+"""Methods that look one step ahead: impurities, DecTree's chains."""

@@ -1,0 +1,1 @@
+"""Search over known tables: best policies, lower bounds, proofs."""

@@ -1,0 +1,1 @@
+"""Trade error for cost: many trees, each pruned in every way that pays."""

@@ -1,0 +1,221 @@
+"""Boosting with a budget: kept on validation, run adaptively, any kind of column."""
+
+import dataclasses
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import askless
+from askless import BudgetBoostClassifier
+from askless.exceptions import (
+    DegeneratePolicyWarning,
+    InvalidOptionError,
+    MissingExtraError,
+)
+
+pytest.importorskip("lightgbm")
+QUICK = {"n_rounds": 20, "n_folds": 0, "random_state": 0}
+
+
+WHY = "validation rows are drawn, so that repeating a row changes which"
+
+
+@parametrize_with_checks(
+    [
+        BudgetBoostClassifier(
+            n_rounds=5, tradeoffs=(0.01,), bagged_tradeoffs=(), n_folds=0
+        )
+    ],
+    expected_failed_checks=lambda _: {
+        "check_sample_weight_equivalence_on_dense_data": WHY,
+    },
+)
+def test_it_is_a_scikit_learn_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(1500, 6))
+    y = np.where(X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=1500) > 0, "yes", "no")
+    return X, y
+
+
+def test_a_budget_is_kept(rows):
+    X, y = rows
+    costs = [4, 5, 1, 1, 1, 1]
+    free = BudgetBoostClassifier(costs, **QUICK).fit(X[:1000], y[:1000])
+    tight = BudgetBoostClassifier(costs, budget=5, **QUICK).fit(X[:1000], y[:1000])
+    assert tight.point_.cost <= 5
+    assert tight.cost(X[1000:]).mean() <= 5 * 1.1
+    assert free.score(X[1000:], y[1000:]) > 0.9
+    assert free.score(X[1000:], y[1000:]) >= tight.score(X[1000:], y[1000:]) - 0.02
+    # Choosing again grows nothing, and gives the same as asking for it at once.
+    again = free.policy_for(5)
+    assert again.predict(X).tolist() == tight.predict(X).tolist()
+
+
+def test_the_path_goes_from_cheap_to_accurate(rows):
+    X, y = rows
+    path = BudgetBoostClassifier([4, 5, 1, 1, 1, 1], **QUICK).fit(X, y).path()
+    costs, errors = [p.cost for p in path], [p.error for p in path]
+    assert costs == sorted(costs)
+    assert errors == sorted(errors, reverse=True)
+    assert costs[0] == 0
+    assert len(path) > 3
+
+
+def test_other_budgets_need_no_other_fit(rows):
+    X, y = rows
+    model = BudgetBoostClassifier(budget=4, **QUICK).fit(X, y)
+    other = BudgetBoostClassifier(budget=2, **QUICK).fit(X, y)
+    assert model.at_budget(2.0).cost(X).tolist() == other.cost(X).tolist()
+    assert model.at_budget(0.0).cost(X).max() == 0.0
+
+
+def test_no_result_depends_on_threads(rows):
+    X, y = rows
+    one = BudgetBoostClassifier(budget=2, **QUICK).fit(X, y)
+    two = BudgetBoostClassifier(budget=2, n_jobs=2, **QUICK).fit(X, y)
+    assert one.point_ == two.point_
+    assert one.cost(X).tolist() == two.cost(X).tolist()
+
+
+def test_categories_missing_values_and_groups(rows):
+    rng = np.random.default_rng(5)
+    n = 800
+    colour = rng.choice(["red", "green", "blue", "grey"], n).astype(object)
+    colour[rng.random(n) < 0.1] = None
+    size = np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n))
+    frame = pd.DataFrame({"colour": colour, "size": size, "noise": rng.normal(size=n)})
+    y = np.isin(colour, ["red", "grey"]).astype(int) + (np.nan_to_num(size) > 0)
+    costs = askless.Costs(
+        {"colour": 3, "size": 3, "noise": 1},
+        groups={"look": ["colour", "size"]},
+        discounted={"colour": 1, "size": 1},
+    )
+    boost = BudgetBoostClassifier(costs, **QUICK).fit(frame, y)
+    assert boost.score(frame, y) > 0.9
+    assert boost.cost(frame).max() <= 5
+    frame.loc[:50, "colour"] = "never seen"
+    assert boost.predict(frame).shape == (n,)
+
+
+def test_validation_rows_can_be_given(rows):
+    X, y = rows
+    boost = BudgetBoostClassifier(budget=3, **QUICK)
+    boost.fit(X[:800], y[:800], X_valid=X[800:], y_valid=y[800:])
+    assert boost.point_.cost == pytest.approx(boost.cost(X[800:]).mean())
+    assert boost.point_.error == pytest.approx(1 - boost.score(X[800:], y[800:]))
+
+
+def test_with_few_rows_those_left_out_of_growing_are_chosen_by_too(rows):
+    X, y = rows[0][:300], rows[1][:300]
+    few = {"n_rounds": 15, "tradeoffs": (0.01, 0.1), "bagged_tradeoffs": (0.03,)}
+    boost = BudgetBoostClassifier(budget=3, n_folds=3, random_state=0, **few).fit(X, y)
+    assert [stops.n_rows for stops in boost._stops] == [300] * 3
+    assert sorted(boost._true.tolist()) == sorted((y == "yes").tolist())
+    assert boost.point_.cost <= 3
+    # The first rows are the validation rows, run by the boosters that are kept.
+    alone = BudgetBoostClassifier(budget=3, n_folds=0, random_state=0, **few).fit(X, y)
+    for stops, valid in zip(boost._stops, alone._stops, strict=True):
+        for threshold in (0.0, 2.0, np.inf):
+            both = zip(stops.at(threshold), valid.at(threshold), strict=True)
+            assert all(np.array_equal(joined[:60], some) for joined, some in both)
+
+
+def test_folds_are_left_out_where_a_class_is_rare_or_rows_are_many(rows, monkeypatch):
+    X, y = rows
+    rare = np.where(np.arange(200) < 3, "rare", y[:200])
+    quick = {"n_rounds": 5, "tradeoffs": (0.05,), "bagged_tradeoffs": ()}
+    boost = BudgetBoostClassifier(n_folds=5, random_state=0, **quick)
+    assert boost.fit(X[:200], rare)._stops[0].n_rows == 40
+    # More than two classes: only if asked for.
+    three = np.where(X[:200, 2] > 0.5, "third", y[:200])
+    boost = BudgetBoostClassifier(random_state=0, **quick).fit(X[:200], three)
+    assert boost._stops[0].n_rows == 40
+    boost = BudgetBoostClassifier(random_state=0, **quick).fit(X[:200], y[:200])
+    assert boost._stops[0].n_rows == 200
+    monkeypatch.setattr("askless.learn.boost._budget_boost.FEW_ROWS", 300)
+    boost = BudgetBoostClassifier(random_state=0, **quick).fit(X, y)
+    assert boost._stops[0].n_rows == 300
+
+
+def test_one_class_buys_nothing(rows):
+    boost = BudgetBoostClassifier(**QUICK).fit(rows[0], ["same"] * len(rows[0]))
+    assert boost.path() == []
+    assert boost.policy_for(1.0).cost(rows[0]).max() == 0
+
+
+def test_bagged_boosters_are_among_those_chosen_from(rows):
+    X, y = rows
+    boost = BudgetBoostClassifier(
+        tradeoffs=(0.01,), bagged_tradeoffs=(0.01, 0.1), **QUICK
+    ).fit(X, y)
+    assert len(boost.models_) == 3
+    found = {(point.tradeoff, point.is_bagged) for _, point in boost._candidates()}
+    assert found == {(0.01, False), (0.01, True), (0.1, True)}
+    # Each tree saw another half of the rows: not the same booster.
+    plain, bagged = (model.predict_proba(X) for model in boost.models_[:2])
+    assert not np.allclose(plain, bagged)
+
+
+def test_a_lucky_threshold_is_not_chosen(rows, monkeypatch):
+    X, y = rows
+    boost = BudgetBoostClassifier(tradeoffs=(0.01,), bagged_tradeoffs=(), **QUICK).fit(
+        X, y
+    )
+    found = boost._candidates()
+    n = len(found)
+    errors = np.full(n, 0.3)
+    errors[n // 4] = 0.1  # alone
+    errors[3 * n // 4 - 4 : 3 * n // 4 + 5] = 0.2  # with all of its neighbours
+    points = [
+        (i, dataclasses.replace(point, error=float(error)))
+        for (i, point), error in zip(found, errors, strict=True)
+    ]
+    monkeypatch.setattr(boost, "_candidates", lambda: points)
+    assert boost._choose(None)[1] == points[3 * n // 4][1]
+
+
+def test_a_budget_that_buys_nothing_says_so(rows):
+    X, y = rows
+    boost = BudgetBoostClassifier([9.0] * 6, budget=1.0, **QUICK)
+    with pytest.warns(DegeneratePolicyWarning, match="cheapest feature costs 9"):
+        boost.fit(X, y)
+    assert boost.cost(X).max() == 0
+
+
+def test_it_can_be_saved_and_run_without_lightgbm(rows, tmp_path):
+    X, y = rows
+    boost = BudgetBoostClassifier(budget=2, **QUICK).fit(X, y)
+    boost.policy_.save(tmp_path / "boost.json")
+    policy = askless.load(tmp_path / "boost.json")
+    assert policy.predict(X).tolist() == boost.predict(X).tolist()
+    assert policy.cost(X).tolist() == boost.cost(X).tolist()
+    assert "trees" in askless.show(policy)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"budget": -1}, "budget must be >= 0"),
+        ({"tradeoffs": ()}, "at least one number"),
+        ({"bagged_tradeoffs": (-1.0,)}, "bagged_tradeoffs must be numbers >= 0"),
+        ({"n_folds": 1}, "n_folds must be at least 2"),
+        ({"validation_fraction": 2}, "between 0 and 1"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(options, match, rows):
+    with pytest.raises(InvalidOptionError, match=match):
+        BudgetBoostClassifier(**options).fit(*rows)
+
+
+def test_without_lightgbm_it_says_what_to_install(rows, monkeypatch):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'askless\[boost\]'"):
+        BudgetBoostClassifier().fit(*rows)
