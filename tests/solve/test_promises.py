@@ -7,7 +7,7 @@ come, tests that are free or show nothing, groups.
 from __future__ import annotations
 
 import pytest
-from tests.solve.test_search import cost_of, with_groups
+from tests.solve.search.test_search import cost_of, with_groups
 
 import askless
 from askless import Table

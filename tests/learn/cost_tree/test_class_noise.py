@@ -5,7 +5,7 @@ import pytest
 
 from askless import CostTreeClassifier
 from askless._core.cost._out_of_bag import OutOfBag
-from askless.learn import _cost_tree_search
+from askless.learn.cost_tree import _search
 from askless.learn.cost_tree._class_noise import (
     measure_noise,
     scale_classes,
@@ -108,5 +108,5 @@ def test_a_leaf_costs_less_where_classes_are_clear(rng, monkeypatch):
     y = X[:, 0] ^ X[:, 1]
     model = CostTreeClassifier([1.0] * 4, mistakes=60.0)
     clear = model.fit(X, y).expected_cost_
-    monkeypatch.setattr(_cost_tree_search, "measure_noise", lambda *_: 1.0)
+    monkeypatch.setattr(_search, "measure_noise", lambda *_: 1.0)
     assert clear < model.fit(X, y).expected_cost_

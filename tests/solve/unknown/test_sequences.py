@@ -7,7 +7,7 @@ import pytest
 import askless
 from askless.datasets import make_sparse_table
 from askless.policy import Rule, Sequence
-from askless.solve import _noisy_rules
+from askless.solve.unknown import _rules
 from askless.solve._solve import _make_task
 from askless.solve.unknown._sequences import count_hindsight, find_order
 from tests.solve.unknown.tables import draw_noisy, load_wiser, make_toy, solve_quietly
@@ -122,13 +122,13 @@ def test_a_sparse_table_is_sampled():
 def test_a_rule_too_large_for_a_tree_is_asked_online(monkeypatch, tmp_path):
     table = make_sparse_table(16, 60, n_known=3, random_state=0)
     tree = solve_quietly(table, method="elimination")
-    monkeypatch.setattr(_noisy_rules, "MAX_NODES", 100)
+    monkeypatch.setattr(_rules, "MAX_NODES", 100)
     solution = solve_quietly(table, method="elimination")
     assert isinstance(solution.policy, Rule)
     assert solution.is_exact
     assert solution.expected_cost == pytest.approx(tree.expected_cost)
     assert solution.worst_cost == tree.worst_cost
-    monkeypatch.setattr(_noisy_rules, "MAX_STATES", 100)
+    monkeypatch.setattr(_rules, "MAX_STATES", 100)
     sampled = solve_quietly(table, method="elimination")
     assert not sampled.is_exact
     assert abs(sampled.expected_cost - tree.expected_cost) <= 1.6 * sampled.margin
