@@ -14,6 +14,7 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
+from askless._core.greedy._options import GrowthLimits
 from askless.exceptions import (
     DegeneratePolicyWarning,
     InvalidOptionError,
@@ -250,8 +251,9 @@ class BudgetForestClassifier(PolicyClassifier):
             split=self.split,
             thresholds=self.thresholds,
             max_features=count_features(self.max_features, self.n_features_in_),
-            max_depth=self.max_depth,
-            min_weight=float(self.min_weight),
+            limits=GrowthLimits(
+                max_depth=self.max_depth, min_weight=float(self.min_weight)
+            ),
             free_reuse=bool(self.free_reuse),
             bootstrap=bool(self.bootstrap),
             seed=self._seed,

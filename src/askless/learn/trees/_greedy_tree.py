@@ -1,13 +1,12 @@
-"""GreedyTree on examples: a tree of least worst cost for the pairs that it parts."""
+"""GreedyTree on examples: one tree, grown by the price of separating pairs."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from askless._core.greedy._criteria import Pairs
 from askless._core.greedy._grow import grow_greedy
+from askless._core.greedy._options import CodedRows, GrowthLimits
 from askless.exceptions import InvalidOptionError
 from askless.learn._base import PolicyClassifier
 from askless.learn._examples import CodedExamples
@@ -18,10 +17,11 @@ __all__ = ["GreedyTreeClassifier"]
 
 
 class GreedyTreeClassifier(PolicyClassifier):
-    """One tree, grown by the price of parting pairs of different class.
+    """One tree, grown by the price of separating pairs of different class.
 
-    At each node the tree buys the test that, in its worst outcome, parts the most pairs
-    of rows of different class for its price; one whose group is open is discounted.
+    At each node the tree buys the test that, in its worst outcome, separates the most
+    pairs of rows of different class for its price; a test whose group is open is
+    discounted.
 
     Parameters
     ----------
@@ -93,18 +93,23 @@ class GreedyTreeClassifier(PolicyClassifier):
             )
         prices = costs.price_list(examples.tests)
         classes = tuple(self.classes_.tolist())
-        arrays = grow_greedy(
+        rows = CodedRows(
             examples.codes,
             examples.class_rows,
-            Pairs(),
-            prices.engine,
             examples.n_levels,
             examples.is_ordered,
             weights=examples.weights,
-            max_depth=2**31 if self.max_depth is None else int(self.max_depth),
+        )
+        limits = GrowthLimits(
+            max_depth=None if self.max_depth is None else int(self.max_depth),
             max_impurity=float(self.delta),
             min_weight=float(self.min_weight),
-            max_nodes=np.iinfo(np.int32).max,
+        )
+        arrays = grow_greedy(
+            rows,
+            Pairs(),
+            prices.engine,
+            limits=limits,
             free_reuse=bool(self.free_reuse),
         )
         mistakes = costs.mistake_matrix(classes)
