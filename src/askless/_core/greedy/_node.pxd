@@ -33,12 +33,11 @@ cdef class SplitNode:
     cdef const int64_t[::1] cut_value_start  # (n_tests + 1,)
     cdef uint64_t key
 
-    # Scratch: class weights of what is tried, as arrays and as criteria see them.
+    # Scratch: class weights of what is tried, and how criteria see the ones at hand.
     cdef float64_t[::1] left              # (n_classes,)
     cdef float64_t[::1] right
     cdef float64_t[::1] unknown
-    cdef ClassWeights left_weights
-    cdef ClassWeights right_weights
+    cdef ClassWeights tried
 
     # Scratch: the parts of a split.
     cdef float64_t[::1] part_impurities   # (n_codes,)
@@ -57,12 +56,6 @@ cdef class SplitNode:
     # Make rows the node, weigh its classes and return its impurity.
     cdef float64_t open(self, Rows* rows) noexcept nogil
 
-    cdef float64_t left_impurity(self) noexcept nogil
-    cdef float64_t right_impurity(self) noexcept nogil
-
-    # Empty the slots of the histogram again.
-    cdef void empty_slots(self) noexcept nogil
-
     # The codes that children of a split by outcome stand for, ascending, in codes_met.
     cdef intp_t list_outcomes(self, intp_t test) noexcept nogil
 
@@ -71,6 +64,21 @@ cdef class SplitNode:
 cdef inline const void* column_of(SplitNode node, intp_t test) noexcept nogil:
     cdef intp_t offset = test * node.rows.block.stride + node.rows.start
     return <const char*> node.rows.block.codes + (offset << node.is_wide)
+
+
+# The impurity of some of the node's cases, given the weight of each of its classes.
+cdef inline float64_t measure(
+    SplitNode node, const float64_t* class_weights
+) noexcept nogil:
+    node.tried.weights = class_weights
+    return node.criterion.impurity(&node.tried)
+
+
+# Empty the slots of the histogram again.
+cdef inline void empty_slots(SplitNode node) noexcept nogil:
+    cdef intp_t i
+    for i in range(node.n_met):
+        node.slot_of_code[node.codes_met[i]] = -1
 
 
 # Weigh each (code, class) of a column.

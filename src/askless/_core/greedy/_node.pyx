@@ -8,7 +8,7 @@ from libc.string cimport memset
 import numpy as np
 
 from askless._core.greedy._rows cimport Rows
-from askless._core.greedy._criteria cimport ClassWeights, Criterion
+from askless._core.greedy._criteria cimport Criterion
 from askless._core.price._prices cimport Prices
 from askless._core.base._types cimport (
     code_t, float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t,
@@ -58,7 +58,6 @@ cdef class SplitNode:
         cdef:
             intp_t k, i, row = 0
             float64_t total
-            ClassWeights whole
         self.rows = rows
         self.row_weights = NULL
         if rows.block.weights != NULL:
@@ -72,23 +71,10 @@ cdef class SplitNode:
                     total += self.row_weights[i]
                 self.totals[k] = total
             row += rows.class_rows[k]
-        whole = ClassWeights(&self.totals[0], rows.classes, rows.n_classes)
-        self.left_weights = self.right_weights = whole
-        self.left_weights.weights = &self.left[0]
-        self.right_weights.weights = &self.right[0]
-        self.whole = self.criterion.impurity(&whole)
+        self.tried.classes = rows.classes
+        self.tried.n = rows.n_classes
+        self.whole = measure(self, &self.totals[0])
         return self.whole
-
-    cdef float64_t left_impurity(self) noexcept nogil:
-        return self.criterion.impurity(&self.left_weights)
-
-    cdef float64_t right_impurity(self) noexcept nogil:
-        return self.criterion.impurity(&self.right_weights)
-
-    cdef void empty_slots(self) noexcept nogil:
-        cdef intp_t i
-        for i in range(self.n_met):
-            self.slot_of_code[self.codes_met[i]] = -1
 
     cdef intp_t list_outcomes(self, intp_t test) noexcept nogil:
         cdef:

@@ -26,9 +26,6 @@ cdef class SplitSearch(SplitNode):
     # Whether every outcome that the node may show charges no more than the room.
     cdef bint is_affordable(self, intp_t test) noexcept nogil
 
-    # Whether no split by a test of this price can beat a ratio.
-    cdef bint is_hopeless(self, float64_t price, float64_t best_ratio) noexcept nogil
-
     # Move a test behind the first n_active.
     cdef void drop_test(
         self, int32_t* active, intp_t* n_active, intp_t i

@@ -20,6 +20,16 @@ from askless._core.base._types cimport (
 )
 
 
+cdef inline bint is_hopeless(SplitSearch search, const Trial* trial) noexcept nogil:
+    """Return whether no split by a test can beat the best one so far."""
+    return (
+        search.use_bounds
+        and trial.best_ratio < INFINITY
+        and not search.prices.has_outcome_prices
+        and search.criterion.least_ratio(search.whole, trial.price) > trial.best_ratio
+    )
+
+
 cdef class SplitSearch(SplitNode):
     """The best test of a node; holds the parameters and the scratch memory."""
 
@@ -69,7 +79,7 @@ cdef class SplitSearch(SplitNode):
                 continue
             trial.price = self.prices.price(trial.test, -1, self.paid, self.is_open)
             trial.best_ratio = best.score.ratio
-            if tries_all and self.is_hopeless(trial.price, trial.best_ratio):
+            if tries_all and is_hopeless(self, &trial):
                 i += 1
                 continue
             if self.is_wide:
@@ -94,14 +104,6 @@ cdef class SplitSearch(SplitNode):
         elif best.cut >= 0:
             best.cut = self.lower_cut(best.test, best.cut)
         return best
-
-    cdef bint is_hopeless(self, float64_t price, float64_t best_ratio) noexcept nogil:
-        if not self.use_bounds or best_ratio == INFINITY:
-            return False
-        return (
-            not self.prices.has_outcome_prices
-            and self.criterion.least_ratio(self.whole, price) > best_ratio
-        )
 
     cdef void drop_test(
         self, int32_t* active, intp_t* n_active, intp_t i

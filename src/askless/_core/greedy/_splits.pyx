@@ -16,7 +16,9 @@ from askless._core.greedy._counting cimport (
     count_at_most, find_range, largest_at_most,
 )
 from askless._core.greedy._criteria cimport Score, is_better
-from askless._core.greedy._node cimport SplitNode, fill_histogram
+from askless._core.greedy._node cimport (
+    SplitNode, empty_slots, fill_histogram, measure,
+)
 from askless._core.base._keys cimport draw_share, mix_with
 from askless._core.base._types cimport (
     code_t, float64_t, int32_t, intp_t, uint8_t, uint16_t, uint64_t,
@@ -55,7 +57,7 @@ cdef Split score_test(
     return split
 
 
-cdef Split no_split(intp_t test) noexcept nogil:
+cdef inline Split no_split(intp_t test) noexcept nogil:
     cdef Split split
     split.test = test
     split.cut = -1
@@ -120,9 +122,8 @@ cdef Split find_crossing(
         float64_t left, right
         Split split
 
-    for k in range(node.rows.n_classes):
-        node.left[k] = node.unknown[k]
-    below_left = above_right = node.left_impurity()
+    # Rows of unknown code are on both sides, however the cut is.
+    below_left = above_right = measure(node, &node.unknown[0])
     while above - below > 1:
         # Invariant: left <= right at `below`, left > right at `above`.
         if (
@@ -138,8 +139,8 @@ cdef Split find_crossing(
         for k in range(node.rows.n_classes):
             node.right[k] = node.totals[k] - node.left[k]
             node.left[k] += node.unknown[k]
-        left = node.left_impurity()
-        right = node.right_impurity()
+        left = measure(node, &node.left[0])
+        right = measure(node, &node.right[0])
         if left <= right:
             below, below_left, below_right = cut, left, right
         else:
@@ -157,7 +158,7 @@ cdef Split find_crossing(
     return split
 
 
-cdef Score score_cut(
+cdef inline Score score_cut(
     SplitNode node, float64_t price, float64_t left, float64_t right
 ) noexcept nogil:
     """Score two sides by their impurities; their weights are in node.part_weights."""
@@ -205,12 +206,13 @@ cdef Split scan_cuts(
         node.part_weights[0] = left
         node.part_weights[1] = right
         score = score_cut(
-            node, trial.price, node.left_impurity(), node.right_impurity()
+            node, trial.price, measure(node, &node.left[0]),
+            measure(node, &node.right[0]),
         )
         if is_better(score, trial.test, split.score, trial.test):
             split.score = score
             split.cut = cut
-    node.empty_slots()
+    empty_slots(node)
     return split
 
 
@@ -305,7 +307,7 @@ cdef Split score_outcomes(
                 add_part(node, test, code)
     if node.parts.n >= 2:
         split.score = node.criterion.combine(node.whole, &node.parts)
-    node.empty_slots()
+    empty_slots(node)
     return split
 
 
@@ -316,7 +318,7 @@ cdef void add_part(SplitNode node, intp_t test, intp_t code) noexcept nogil:
         float64_t weight = 0.0
     for k in range(node.rows.n_classes):
         weight += node.left[k]
-    node.part_impurities[n] = node.left_impurity()
+    node.part_impurities[n] = measure(node, &node.left[0])
     node.part_weights[n] = weight
     node.part_prices[n] = node.prices.price(test, code, node.paid, node.is_open)
     node.parts.n += 1
