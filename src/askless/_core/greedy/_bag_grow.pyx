@@ -13,6 +13,7 @@ It grows the same trees as the general grower, to the last bit, by other means:
 This module must not know what becomes of the tree.
 """
 
+cimport cython
 from libc.math cimport INFINITY
 from libc.stdlib cimport free, realloc
 
@@ -37,6 +38,7 @@ cdef struct Pending:
     NodeRows rows
 
 
+@cython.final
 cdef class BagGrower:
     """The large nodes still to do; small ones are grown elsewhere."""
 

@@ -6,9 +6,11 @@
     weights    [ how often each row was drawn  ]
 """
 
+cimport cython
 from askless._core.base._types cimport int32_t, int64_t, intp_t, uint8_t
 
 
+@cython.final
 cdef class BagRows:
     cdef const int32_t[::1] column     # (n_tests,) see Bundles
     cdef const uint8_t[::1] bit        # (n_tests,) see Bundles; 0: a column of its own

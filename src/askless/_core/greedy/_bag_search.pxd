@@ -1,5 +1,6 @@
 """Contract of the search for the best split of a large node of a bagged tree."""
 
+cimport cython
 from askless._core.greedy._bag_rows cimport BagRows
 from askless._core.greedy._bag_task cimport BagTask, Best, NodeRows
 from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t, uint8_t
@@ -28,6 +29,7 @@ cdef struct Crossing:
     float64_t above_right
 
 
+@cython.final
 cdef class BagSearch:
     cdef BagTask task
     cdef BagRows rows

@@ -1,5 +1,6 @@
 """Contract of small nodes: at most 128 weighted rows are a set of bits, never moved."""
 
+cimport cython
 from askless._core.greedy._bag_rows cimport BagRows
 from askless._core.greedy._bag_task cimport BagTask, Best, NodeRows, Place
 from askless._core.base._types cimport float64_t, int32_t, intp_t, uint8_t, uint64_t
@@ -43,6 +44,7 @@ cdef struct PendingSet:
     Bits set
 
 
+@cython.final
 cdef class SetGrower:
     cdef BagTask task
     cdef BagRows rows
@@ -64,7 +66,7 @@ cdef class SetGrower:
         self, const Place* place, const NodeRows* rows
     ) except -1 nogil
 
-    cdef int push(self, PendingSet item) except -1 nogil
+    cdef int push(self, const PendingSet* item) except -1 nogil
     cdef intp_t lay_out_rows(
         self, const NodeRows* rows, int32_t* source, Bits* every
     ) noexcept nogil
@@ -78,8 +80,4 @@ cdef class SetGrower:
     cdef intp_t find_best(
         self, const PendingSet* item, const SmallSet* cases, intp_t tests, Best* best,
         Bits* left,
-    ) except -1 nogil
-    cdef int split(
-        self, const PendingSet* item, intp_t node, const Best* best, Bits left,
-        float64_t weight,
     ) except -1 nogil

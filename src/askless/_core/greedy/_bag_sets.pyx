@@ -79,7 +79,7 @@ cdef class SetGrower:
     def __dealloc__(self):
         free(self.stack)
 
-    cdef int push(self, PendingSet item) except -1 nogil:
+    cdef int push(self, const PendingSet* item) except -1 nogil:
         cdef PendingSet* larger
         if self.n_pending == self.stack_room:
             self.stack_room = 2 * self.stack_room + 64
@@ -90,7 +90,7 @@ cdef class SetGrower:
                 with gil:
                     raise MemoryError("no memory left for the nodes to grow")
             self.stack = larger
-        self.stack[self.n_pending] = item
+        self.stack[self.n_pending] = item[0]
         self.n_pending += 1
         return 0
 
@@ -110,7 +110,7 @@ cdef class SetGrower:
         item.place.n_tests = self.lay_out_tests(
             place, rows.start, source, n, item.set, tests
         )
-        self.push(item)
+        self.push(&item)
         while self.n_pending > 0:
             self.n_pending -= 1
             item = self.stack[self.n_pending]
@@ -189,6 +189,7 @@ cdef class SetGrower:
             intp_t k, n_present, n_kept
             float64_t weight = 0.0
             SmallSet cases
+            const CodePlanes* codes
             Best best
             Bits left
             PendingSet side
@@ -215,14 +216,19 @@ cdef class SetGrower:
         n_kept = self.find_best(item, &cases, tests, &best, &left)
         if best.score.ratio == INFINITY:
             return 0
-        self.split(item, node, &best, left, weight)
+        codes = &self.planes[best.test]
+        self.task.set_cut(
+            node, best.test, largest_code(codes, left),
+            largest_code(codes, item.set) == self.task.n_levels[best.test],
+            <float64_t> count_places(left), weight,
+        )
         side.set.places[0] = item.set.places[0] & ~left.places[0]
         side.set.places[1] = item.set.places[1] & ~left.places[1]
         side.place = child_place(place, node, 1, tests, n_kept)
-        self.push(side)
+        self.push(&side)
         side.set = left
         side.place = child_place(place, node, 0, tests, n_kept)
-        self.push(side)
+        self.push(&side)
         return 0
 
     cdef intp_t find_best(
@@ -251,15 +257,3 @@ cdef class SetGrower:
                 left[0] = found.left
                 scan.ratio = best.score.ratio
                 scan.inverse = 1 / scan.ratio if scan.ratio > 0 else INFINITY
-
-    cdef int split(
-        self, const PendingSet* item, intp_t node, const Best* best, Bits left,
-        float64_t weight,
-    ) except -1 nogil:
-        """Write the split of a set down."""
-        cdef const CodePlanes* codes = &self.planes[best.test]
-        return self.task.set_cut(
-            node, best.test, largest_code(codes, left),
-            largest_code(codes, item.set) == self.task.n_levels[best.test],
-            <float64_t> count_places(left), weight,
-        )

@@ -4,6 +4,7 @@ Lists of tests and classes of the nodes still to do lie in one arena. A node tha
 taken off the stack owns the last ones, so what lies beyond them is free.
 """
 
+cimport cython
 from libc.math cimport INFINITY
 
 from askless._core.greedy._criteria cimport Score, is_better
@@ -37,6 +38,7 @@ cdef struct Best:
     Score score
 
 
+@cython.final
 cdef class BagTask:
     cdef TreeBuffer tree
     cdef const float64_t[::1] price    # (n_tests,)

@@ -1,8 +1,8 @@
 /* Find the best cut of a small set of rows, which is a set of bits, by counting bits.
  *
  * POPCNT is looked for when the program runs; without it the same loops are compiled for
- * any processor. So every function here is always inlined into one of two that are
- * compiled for their processor, with `kind` a constant there.
+ * any processor. So every function here is always inlined into one that is compiled for
+ * its processor, with `kind` a constant there.
  */
 #ifndef ASKLESS_SMALL_SETS_H
 #define ASKLESS_SMALL_SETS_H
@@ -269,37 +269,50 @@ ASKLESS_INLINED ptrdiff_t list_classes_of(Bits set, const Bits *of_class,
     return n;
 }
 
-/* Compiled for any processor, and for one that counts bits. */
-#define ASKLESS_COMPILE_FOR(TARGET, SCAN, LIST)                                          \
-    TARGET static int32_t SCAN(const SmallSet *set, const CodePlanes *planes,            \
+/* Compiled for any processor, and for one that counts bits: a function for each kind, so
+ * that none pays for the memory of another. */
+#define ASKLESS_COMPILE_SCAN(TARGET, NAME, KIND)                                         \
+    TARGET static int32_t NAME(const SmallSet *set, const CodePlanes *planes,            \
                                SetScan *scan, SetCut *cut)                               \
     {                                                                                    \
-        if (set->alpha != 0)                                                             \
-            return scan_tests(set, planes, scan, cut, BEYOND_ALPHA);                     \
-        return set->n_classes == 2 ? scan_tests(set, planes, scan, cut, TWO_CLASSES)     \
-                                   : scan_tests(set, planes, scan, cut, MORE_CLASSES);   \
-    }                                                                                    \
-    TARGET static ptrdiff_t LIST(Bits set, const Bits *of_class, ptrdiff_t n_classes,    \
+        return scan_tests(set, planes, scan, cut, KIND);                                 \
+    }
+#define ASKLESS_COMPILE_LIST(TARGET, NAME)                                               \
+    TARGET static ptrdiff_t NAME(Bits set, const Bits *of_class, ptrdiff_t n_classes,    \
                                  Bits *of_set, int32_t *which, int32_t *counts,          \
                                  double *totals)                                         \
     {                                                                                    \
         return list_classes_of(set, of_class, n_classes, of_set, which, counts, totals); \
     }
 
-ASKLESS_COMPILE_FOR(, scan_set_plain, list_classes_plain)
+ASKLESS_COMPILE_SCAN(, scan_two_plain, TWO_CLASSES)
+ASKLESS_COMPILE_SCAN(, scan_more_plain, MORE_CLASSES)
+ASKLESS_COMPILE_SCAN(, scan_beyond_plain, BEYOND_ALPHA)
+ASKLESS_COMPILE_LIST(, list_classes_plain)
 #if defined(ASKLESS_POPCNT_X86)
-ASKLESS_COMPILE_FOR(__attribute__((target("popcnt"))), scan_set_popcnt,
-                    list_classes_popcnt)
+#define ASKLESS_POPCNT __attribute__((target("popcnt")))
+ASKLESS_COMPILE_SCAN(ASKLESS_POPCNT, scan_two_popcnt, TWO_CLASSES)
+ASKLESS_COMPILE_SCAN(ASKLESS_POPCNT, scan_more_popcnt, MORE_CLASSES)
+ASKLESS_COMPILE_SCAN(ASKLESS_POPCNT, scan_beyond_popcnt, BEYOND_ALPHA)
+ASKLESS_COMPILE_LIST(ASKLESS_POPCNT, list_classes_popcnt)
 #else
-#define scan_set_popcnt scan_set_plain
+#define scan_two_popcnt scan_two_plain
+#define scan_more_popcnt scan_more_plain
+#define scan_beyond_popcnt scan_beyond_plain
 #define list_classes_popcnt list_classes_plain
 #endif
 
 static inline int32_t scan_set(const SmallSet *set, const CodePlanes *planes,
                                SetScan *scan, SetCut *cut, int is_fast)
 {
-    return is_fast ? scan_set_popcnt(set, planes, scan, cut)
-                   : scan_set_plain(set, planes, scan, cut);
+    if (set->alpha != 0)
+        return is_fast ? scan_beyond_popcnt(set, planes, scan, cut)
+                       : scan_beyond_plain(set, planes, scan, cut);
+    if (set->n_classes == 2)
+        return is_fast ? scan_two_popcnt(set, planes, scan, cut)
+                       : scan_two_plain(set, planes, scan, cut);
+    return is_fast ? scan_more_popcnt(set, planes, scan, cut)
+                   : scan_more_plain(set, planes, scan, cut);
 }
 
 static inline ptrdiff_t list_set_classes(Bits set, const Bits *of_class,
