@@ -129,7 +129,7 @@ cdef struct Division:
     void* spare                  # scratch for a column
 
 
-cdef void divide_column(cell_t* column, const Division* division) noexcept nogil:
+cdef inline void divide_column(cell_t* column, const Division* division) noexcept nogil:
     """Move the cells of each child together, in order (a counting sort)."""
     cdef:
         cell_t* scratch = <cell_t*> division.spare
@@ -155,9 +155,13 @@ cdef int list_child_classes(
     cdef:
         int64_t* class_rows = count_room(rows, n_children)
         intp_t i, j, k, row = 0, width = rows.n_classes + 1
+        intp_t first = test * rows.block.stride + rows.start
+        const uint8_t* narrow = (<const uint8_t*> rows.block.codes) + first
+        const uint16_t* wide = (<const uint16_t*> rows.block.codes) + first
+        bint is_wide = rows.block.is_wide
     for k in range(rows.n_classes):
         for i in range(row, row + rows.class_rows[k]):
-            child_of_row[i] = child_of_code[code_at(rows, test, i)]
+            child_of_row[i] = child_of_code[wide[i] if is_wide else narrow[i]]
             class_rows[child_of_row[i] * width + k] += 1
         row += rows.class_rows[k]
     try:
