@@ -63,7 +63,7 @@ cdef class SplitSearch(SplitNode):
             intp_t i = 0, n_tried = 0
             Split best, split
             Trial trial
-            bint cannot_split
+            bint can_split
             bint tries_all = self.max_tests == self.prices.n_tests
         if not tries_all:
             sort_by_keys(active, n_active[0], self.key, &self.drawn[0])
@@ -83,16 +83,14 @@ cdef class SplitSearch(SplitNode):
                 i += 1
                 continue
             if self.is_wide:
-                split = score_test[uint16_t](
-                    self, &trial, <const uint16_t*> column_of(self, trial.test),
-                    &cannot_split,
+                can_split = score_test[uint16_t](
+                    self, &trial, <const uint16_t*> column_of(self, trial.test), &split
                 )
             else:
-                split = score_test[uint8_t](
-                    self, &trial, <const uint8_t*> column_of(self, trial.test),
-                    &cannot_split,
+                can_split = score_test[uint8_t](
+                    self, &trial, <const uint8_t*> column_of(self, trial.test), &split
                 )
-            if cannot_split:
+            if not can_split:
                 self.drop_test(active, n_active, i)
                 continue
             if is_better(split.score, trial.test, best.score, best.test):

@@ -20,9 +20,9 @@ cdef struct Trial:
     bint use_bounds       # switch: changes time, never the answer
 
 
-# The best split by one test, given its column, and whether it can split nothing below.
-cdef Split score_test(
-    SplitNode node, const Trial* trial, const code_t* column, bint* cannot_split
+# Find the best split by one test, given its column; False: it can split nothing below.
+cdef bint score_test(
+    SplitNode node, const Trial* trial, const code_t* column, Split* split
 ) noexcept nogil
 
 # How many thresholds are drawn in a node of so much weight.

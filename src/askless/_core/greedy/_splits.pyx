@@ -25,25 +25,28 @@ from askless._core.base._types cimport (
 )
 
 
-cdef Split score_test(
-    SplitNode node, const Trial* trial, const code_t* column, bint* cannot_split
+cdef bint score_test(
+    SplitNode node, const Trial* trial, const code_t* column, Split* split
 ) noexcept nogil:
     cdef:
         intp_t test = trial.test
         intp_t unknown_code = node.n_levels[test] + 1
         intp_t low, high
-        Split split
+    split.test = test
+    split.cut = -1
+    split.score.ratio = INFINITY
+    split.score.reduction = 0.0
     find_range(column, node.rows.n_rows, &low, &high)
-    cannot_split[0] = low == high
     if low == high:
-        return no_split(test)
+        return False
     if not node.is_ordered[test]:
-        return score_outcomes(node, test, column)
+        score_outcomes(node, column, split)
+        return True
     if high == unknown_code:
         weigh_unknown(node, column, unknown_code)
         high = largest_at_most(column, node.rows.n_rows, unknown_code - 1)
         if low == high:
-            return no_split(test)
+            return True
     else:
         forget_unknown(node)
     if (
@@ -51,18 +54,10 @@ cdef Split score_test(
         and node.criterion.best_cut_at_crossing
         and not node.draws_cuts
     ):
-        split = find_crossing(node, trial, column, low, high)
+        find_crossing(node, trial, column, low, high, split)
     else:
-        split = scan_cuts(node, trial, column, low, high)
-    return split
-
-
-cdef inline Split no_split(intp_t test) noexcept nogil:
-    cdef Split split
-    split.test = test
-    split.cut = -1
-    split.score = Score(INFINITY, 0.0)
-    return split
+        scan_cuts(node, trial, column, low, high, split)
+    return True
 
 
 # Cuts of a number.
@@ -106,10 +101,11 @@ cdef void forget_unknown(SplitNode node) noexcept nogil:
         node.unknown[k] = 0.0
 
 
-cdef Split find_crossing(
-    SplitNode node, const Trial* trial, const code_t* column, intp_t low, intp_t high
+cdef void find_crossing(
+    SplitNode node, const Trial* trial, const code_t* column, intp_t low, intp_t high,
+    Split* split,
 ) noexcept nogil:
-    """Return the best cut of an ordered test by bisection on the crossing.
+    """Find the best cut of an ordered test by bisection on the crossing.
 
     `low` and `high` are the least and the largest known code.
     """
@@ -120,7 +116,6 @@ cdef Split find_crossing(
         float64_t below_left, below_right = whole
         float64_t above_left = whole, above_right
         float64_t left, right
-        Split split
 
     # Rows of unknown code are on both sides, however the cut is.
     below_left = above_right = measure(node, &node.unknown[0])
@@ -133,7 +128,7 @@ cdef Split find_crossing(
                 whole - max(below_left, above_right), trial.price
             ) > trial.best_ratio
         ):
-            return no_split(trial.test)
+            return
         cut = (below + above) >> 1
         weigh_at_most(node, column, cut)
         for k in range(node.rows.n_classes):
@@ -146,7 +141,6 @@ cdef Split find_crossing(
         else:
             above, above_left, above_right = cut, left, right
 
-    split.test = trial.test
     # Criteria with their best cut at the crossing do not look at weights.
     node.part_weights[0] = node.part_weights[1] = 0.0
     if below_right <= above_left:
@@ -155,7 +149,6 @@ cdef Split find_crossing(
     else:
         split.cut = above
         split.score = score_cut(node, trial.price, above_left, above_right)
-    return split
 
 
 cdef inline Score score_cut(
@@ -169,10 +162,11 @@ cdef inline Score score_cut(
     return node.criterion.combine(node.whole, &node.parts)
 
 
-cdef Split scan_cuts(
-    SplitNode node, const Trial* trial, const code_t* column, intp_t low, intp_t high
+cdef void scan_cuts(
+    SplitNode node, const Trial* trial, const code_t* column, intp_t low, intp_t high,
+    Split* split,
 ) noexcept nogil:
-    """Return the best cut of an ordered test by trying each; ties: smallest cut.
+    """Find the best cut of an ordered test by trying each; ties: smallest cut.
 
     Or only some, drawn at random between the least and the largest value.
     """
@@ -182,7 +176,6 @@ cdef Split scan_cuts(
         int32_t slot
         float64_t left, right
         Score score
-        Split split = no_split(trial.test)
 
     fill_histogram(node, column, node.row_weights)
     if node.draws_cuts:
@@ -213,7 +206,6 @@ cdef Split scan_cuts(
             split.score = score
             split.cut = cut
     empty_slots(node)
-    return split
 
 
 cpdef intp_t count_draws(float64_t weight) noexcept nogil:
@@ -267,18 +259,18 @@ cdef void want_cut(SplitNode node, intp_t cut) noexcept nogil:
 # A child for every outcome.
 
 
-cdef Split score_outcomes(
-    SplitNode node, intp_t test, const code_t* column
+cdef void score_outcomes(
+    SplitNode node, const code_t* column, Split* split
 ) noexcept nogil:
     """Score a test that gives every outcome a child of its own."""
     cdef:
+        intp_t test = split.test
         intp_t n_classes = node.rows.n_classes
         intp_t n_levels = node.n_levels[test]
         intp_t i, k, code
         int32_t unknown_slot
         bint has_unknown
         const float64_t* chances = NULL
-        Split split = no_split(test)
 
     fill_histogram(node, column, node.row_weights)
     unknown_slot = node.slot_of_code[n_levels + 1]
@@ -308,7 +300,6 @@ cdef Split score_outcomes(
     if node.parts.n >= 2:
         split.score = node.criterion.combine(node.whole, &node.parts)
     empty_slots(node)
-    return split
 
 
 cdef void add_part(SplitNode node, intp_t test, intp_t code) noexcept nogil:
