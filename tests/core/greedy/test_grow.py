@@ -12,7 +12,15 @@ from askless.problem import Costs, Test
 
 
 def grow(
-    codes, classes, levels, ordered, *, weights=None, costs=None, limits=None, **switches
+    codes,
+    classes,
+    levels,
+    ordered,
+    *,
+    weights=None,
+    costs=None,
+    limits=None,
+    **switches,
 ):
     """Grow on codes in any order of rows; returns the arrays of the tree."""
     order = np.argsort(classes, kind="stable")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 __all__ = ["CodedRows", "GrowthLimits", "RandomDraws"]
 
+
 @dataclass(frozen=True, eq=False)
 class CodedRows:
     """Rows to grow a tree on, sorted by class.
@@ -75,7 +76,7 @@ class GrowthLimits:
 
 @dataclass(frozen=True, eq=False)
 class RandomDraws:
-    """What forests leave to chance at each node, drawn by a key and the way to the node.
+    """What forests leave to chance at a node, drawn by a key and the way to the node.
 
     Attributes
     ----------

@@ -178,7 +178,9 @@ def _take_sample(rows: CodedRows, counts: NDArray[np.uint8] | None) -> CodedRows
     weights = rows.weights
     if counts is None:
         return replace(
-            rows, codes=codes.copy(), weights=None if weights is None else weights.copy()
+            rows,
+            codes=codes.copy(),
+            weights=None if weights is None else weights.copy(),
         )
     kept = np.flatnonzero(counts)
     times = counts[kept].astype(np.float64)
