@@ -6,7 +6,6 @@ do, the policy does. This module must not know how any learner grows its policy.
 
 from __future__ import annotations
 
-import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -29,6 +28,7 @@ from askless.learn._scoring import mistake_costs
 from askless.policy import Policy, explain_degenerate
 from askless.problem import Costs, as_columns
 from askless.problem._frames import Column, is_frame
+from askless.problem._jobs import count_threads
 
 __all__ = ["PolicyClassifier"]
 
@@ -85,7 +85,7 @@ class PolicyClassifier(ClassifierMixin, BaseEstimator):
             class_ids,
             len(self.classes_),
             weights,
-            _count_jobs(self.n_jobs),
+            count_threads(self.n_jobs),
         )
         self.policy_ = self._grow(examples, self._make_costs(len(names)))
         self._warn_if_degenerate()
@@ -101,19 +101,19 @@ class PolicyClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the decision for each row."""
         leaf_decision = self._policy.predict(
-            self._rows(X), n_jobs=_count_jobs(self.n_jobs)
+            self._rows(X), n_jobs=count_threads(self.n_jobs)
         )
         return leaf_decision.astype(self.classes_.dtype, copy=False)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of each class of ``classes_`` where each row ends."""
         return self._policy.predict_proba(
-            self._rows(X), n_jobs=_count_jobs(self.n_jobs)
+            self._rows(X), n_jobs=count_threads(self.n_jobs)
         )
 
     def cost(self, X: Any) -> NDArray[np.float64]:
         """Return what each row pays for the tests that it is asked."""
-        return self._policy.cost(self._rows(X), n_jobs=_count_jobs(self.n_jobs))
+        return self._policy.cost(self._rows(X), n_jobs=count_threads(self.n_jobs))
 
     def total_cost(self, X: Any, y: Any) -> NDArray[np.float64]:
         """Return what each row pays for its tests, and for the decision if it is wrong.
@@ -258,12 +258,3 @@ def _drop_weightless(values: Any, class_ids: Any, weights: Any) -> tuple[Any, An
     else:
         values = values[keep]
     return values, class_ids[keep], weights[keep]
-
-
-def _count_jobs(n_jobs: int | None) -> int:
-    """Return how many threads ``n_jobs`` stands for; -1 is one for each core."""
-    if n_jobs is None:
-        return 1
-    if n_jobs < 0:
-        return max(1, (os.cpu_count() or 1) + 1 + n_jobs)
-    return max(1, int(n_jobs))

@@ -7,7 +7,6 @@ than that; walking many rows at once is left to each kind.
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cached_property
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.exceptions import InvalidOptionError, InvalidPolicyError
+from askless.exceptions import InvalidPolicyError
 from askless.policy._decide import decide_classes
 from askless.policy._upwards import find_above
 from askless.problem import Coding, Outcome, PriceList, Test
@@ -26,7 +25,7 @@ from askless.problem._frames import as_columns, is_frame
 if TYPE_CHECKING:
     from askless.run import CaseResult, RunReport, Session
 
-__all__ = ["Policy", "count_threads", "raw_columns"]
+__all__ = ["Policy", "raw_columns"]
 
 # Costs and weights add up to at most this, so that no sum of them is infinite.
 MOST = 1e300
@@ -463,23 +462,6 @@ class Policy(ABC):
             # Mixed classes would all become text, and text would lose a last "\0".
             array = np.fromiter(self.classes, dtype=object, count=len(self.classes))
         return array
-
-
-def count_threads(n_jobs: int) -> int:
-    """Return how many threads ``n_jobs`` stands for: at most one on each core.
-
-    Examples
-    --------
-    >>> count_threads(1), count_threads(-1) >= 1
-    (1, True)
-    """
-    n_cores = os.cpu_count() or 1
-    if n_jobs == 0:
-        raise InvalidOptionError(
-            "n_jobs must be a number of threads, or -1 for one on each core. Got 0. "
-            "Leave it out to use one thread."
-        )
-    return min(n_jobs, n_cores) if n_jobs > 0 else max(1, n_cores + 1 + n_jobs)
 
 
 def raw_columns(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from askless._core.ensemble._machine import Machine
 from askless.exceptions import InvalidOptionError, InvalidPolicyError
-from askless.policy._base import Policy, count_threads, raw_columns
+from askless.policy._base import Policy, raw_columns
 from askless.policy._ensemble_parts import (
     Answer,
     EnsembleTrees,
@@ -24,6 +24,7 @@ from askless.policy._ensemble_parts import (
 )
 from askless.problem import Outcome, PriceList, Test
 from askless.problem._frames import clean_column
+from askless.problem._jobs import count_threads
 from askless.problem._tests import _as_numbers
 
 __all__ = ["Ensemble", "Trace"]

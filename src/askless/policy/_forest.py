@@ -22,11 +22,12 @@ from numpy.typing import NDArray
 from askless._core.code._codes import CutIndex
 from askless._core.tree._forest import ForestWalker, find_subtree_ends
 from askless.exceptions import InvalidPolicyError
-from askless.policy._base import Policy, count_threads, raw_columns
+from askless.policy._base import Policy, raw_columns
 from askless.policy._check import check_nodes
 from askless.policy._decide import decide_classes, decide_nodes
 from askless.policy._tree import Tree, is_matrix_of_floats
 from askless.problem import Outcome, PriceList, Test
+from askless.problem._jobs import count_threads
 
 __all__ = ["Forest", "Rule"]
 

@@ -27,10 +27,11 @@ from askless._core.price._prices import price_nodes
 from askless._core.tree._forest import find_subtree_ends
 from askless._core.tree._walk import charge_rows, walk_codes, walk_numbers
 from askless.exceptions import InvalidPolicyError
-from askless.policy._base import Policy, count_threads, raw_columns
+from askless.policy._base import Policy, raw_columns
 from askless.policy._check import check_tree
 from askless.policy._decide import decide_nodes
 from askless.problem import Outcome, PriceList, Test
+from askless.problem._jobs import count_threads
 from askless.problem._tests import CodeArray
 
 __all__ = ["Tree", "is_matrix_of_floats"]

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from askless.exceptions import DegeneratePolicyWarning, InvalidOptionError
-from askless.learn._base import _count_jobs
 from askless.learn.boost._calibrate import (
     Stops,
     list_stops,
@@ -22,6 +21,7 @@ from askless.learn.sources import Source, read_model, read_policy
 from askless.policy import Ensemble, Forest, Tree
 from askless.problem import Costs
 from askless.problem._frames import clean_column
+from askless.problem._jobs import count_threads
 
 __all__ = ["AdaptiveEnsemble", "compile_source"]
 
@@ -269,7 +269,7 @@ class AdaptiveEnsemble(BaseEstimator):
                 f"{'none' if X is None else 'no classes of them'}. Call fit(X, y) with "
                 "rows that the model was not trained on."
             )
-        stops, final = trace_stops(policy, X, _count_jobs(self.n_jobs))
+        stops, final = trace_stops(policy, X, count_threads(self.n_jobs))
         needed = 1 if name == "budget" else rows_needed(value)
         if stops.n_rows < needed:
             raise InvalidOptionError(
@@ -314,15 +314,15 @@ class AdaptiveEnsemble(BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the answer for each row."""
-        return self._policy.predict(X, n_jobs=_count_jobs(self.n_jobs))
+        return self._policy.predict(X, n_jobs=count_threads(self.n_jobs))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class where each row stopped."""
-        return self._policy.predict_proba(X, n_jobs=_count_jobs(self.n_jobs))
+        return self._policy.predict_proba(X, n_jobs=count_threads(self.n_jobs))
 
     def cost(self, X: Any) -> NDArray[np.float64]:
         """Return what each row pays."""
-        return self._policy.cost(X, n_jobs=_count_jobs(self.n_jobs))
+        return self._policy.cost(X, n_jobs=count_threads(self.n_jobs))
 
     def score(self, X: Any, y: Any) -> float:
         """Return the accuracy, or the coefficient of determination of numbers."""

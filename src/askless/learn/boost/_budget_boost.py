@@ -16,7 +16,7 @@ from askless.exceptions import (
     DegeneratePolicyWarning,
     InvalidOptionError,
 )
-from askless.learn._base import PolicyClassifier, _count_jobs
+from askless.learn._base import PolicyClassifier
 from askless.learn._examples import CodedExamples
 from askless.learn.boost._adaptive import compile_source, trace_stops
 from askless.learn.boost._boosters import (
@@ -30,6 +30,7 @@ from askless.learn.boost._boosters import (
 from askless.learn.boost._calibrate import join_stops, list_thresholds, smooth
 from askless.policy import Answer, Ensemble, EnsembleTrees, Policy
 from askless.problem import Costs, Test
+from askless.problem._jobs import count_threads
 
 __all__ = ["BudgetBoostClassifier", "BudgetPoint"]
 
@@ -214,7 +215,7 @@ class BudgetBoostClassifier(PolicyClassifier):
         fit_rows, train, valid, raw_valid, true = self._split(
             values, matrix, class_ids, weights, tests, X_valid, y_valid
         )
-        jobs = _count_jobs(self.n_jobs)
+        jobs = count_threads(self.n_jobs)
         plans = self._list_plans(jobs)
         costs, classes = self._make_costs(len(names)), tuple(self.classes_.tolist())
 

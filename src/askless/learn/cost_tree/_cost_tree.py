@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from askless.exceptions import InvalidOptionError, StoppedEarlyWarning
 from askless.learn._anytime import Listener, StopFlag, run_until
-from askless.learn._base import PolicyClassifier, _count_jobs
+from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_count, check_number
 from askless.learn._class_weights import weigh_mistakes
 from askless.learn._examples import CodedExamples
@@ -21,6 +21,7 @@ from askless.learn.cost_tree._search import CostTreeSearch
 from askless.learn.cost_tree._soft_rows import merge_rows
 from askless.policy import Policy, Tree
 from askless.problem import Costs
+from askless.problem._jobs import count_threads
 
 __all__ = ["CostTreeClassifier"]
 
@@ -164,7 +165,7 @@ class CostTreeClassifier(PolicyClassifier):
             leaf_cost=float(self.leaf_cost),
             n_cuts=int(self.n_cuts),
             seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-            n_jobs=_count_jobs(self.n_jobs),
+            n_jobs=count_threads(self.n_jobs),
             is_timed=self.time_limit is not None,
             flag=flag,
             listener=self._listener,

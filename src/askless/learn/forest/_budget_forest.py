@@ -21,7 +21,6 @@ from askless.exceptions import (
 )
 from askless.learn._base import (
     PolicyClassifier,
-    _count_jobs,
     _drop_weightless,
     number_classes,
 )
@@ -36,6 +35,7 @@ from askless.learn.forest._forest_options import (
 from askless.learn.forest._grow import GrowthOptions, bag_of, grow_trees
 from askless.policy import Forest, Policy
 from askless.problem import Costs, PriceList, Test
+from askless.problem._jobs import count_threads
 
 __all__ = ["ALPHA_GRID", "BudgetForestClassifier", "ForestPoint"]
 
@@ -222,7 +222,7 @@ class BudgetForestClassifier(PolicyClassifier):
         if kept is not None:
             values, class_ids = _take(values, kept), class_ids[kept]
             weights = None if weights is None else weights[kept]
-        n_jobs = _count_jobs(self.n_jobs)
+        n_jobs = count_threads(self.n_jobs)
         examples = code_examples(
             values,
             names,
@@ -437,7 +437,7 @@ class BudgetForestClassifier(PolicyClassifier):
     def predict_and_cost(self, X: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Return the decision and the cost of each row, in one walk."""
         decided, paid = self._forest.predict_and_cost(
-            self._rows(X), n_jobs=_count_jobs(self.n_jobs)
+            self._rows(X), n_jobs=count_threads(self.n_jobs)
         )
         return decided.astype(self.classes_.dtype, copy=False), paid
 
@@ -453,7 +453,7 @@ class BudgetForestClassifier(PolicyClassifier):
             Rows add up to 1.
         """
         counts = self._forest.count_leaves(
-            self._rows(X), n_jobs=_count_jobs(self.n_jobs)
+            self._rows(X), n_jobs=count_threads(self.n_jobs)
         )
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 

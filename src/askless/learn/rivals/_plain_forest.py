@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 
-from askless.learn._base import PolicyClassifier, _count_jobs
+from askless.learn._base import PolicyClassifier
 from askless.learn._examples import CodedExamples
 from askless.policy import Forest, Policy
 from askless.problem import Costs, Test
+from askless.problem._jobs import count_threads
 
 __all__ = ["PlainForestClassifier", "forest_of_sklearn"]
 
@@ -77,7 +78,7 @@ class PlainForestClassifier(PolicyClassifier):
             max_features=self.max_features,
             min_samples_leaf=self.min_samples_leaf,
             random_state=self.random_state,
-            n_jobs=_count_jobs(self.n_jobs),
+            n_jobs=count_threads(self.n_jobs),
         ).fit(values, y, sample_weight)
         self.classes_ = model.classes_
         self.model_ = model

@@ -18,7 +18,7 @@ from askless._core.cost._induce import VALUES, Inducer
 from askless._core.cost._workspace import Workspace
 from askless.exceptions import StoppedEarlyWarning
 from askless.learn._anytime import Listener, Stage, StopFlag, run_until
-from askless.learn._base import PolicyClassifier, _count_jobs
+from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_count, check_number, check_share
 from askless.learn._examples import CodedExamples
 from askless.learn._mistakes import merge_mistakes
@@ -26,6 +26,7 @@ from askless.learn.trees._genetic import N_BITS, Genetic, decode_all, encode_val
 from askless.learn.trees._induction import Induction, never
 from askless.policy import Policy
 from askless.problem import Costs, PriceList
+from askless.problem._jobs import count_threads
 
 __all__ = ["ICETClassifier"]
 
@@ -188,7 +189,7 @@ class ICETClassifier(PolicyClassifier):
 
         def work() -> None:
             generation = 0
-            n_jobs = _count_jobs(self.n_jobs)
+            n_jobs = count_threads(self.n_jobs)
             with ThreadPoolExecutor(n_jobs) as pool:
                 while True:
                     self.n_trials_ += genetic.assess(

@@ -11,13 +11,14 @@ from sklearn.utils import check_random_state
 
 from askless.exceptions import InvalidOptionError, StoppedEarlyWarning
 from askless.learn._anytime import Listener, Stage, StopFlag, run_until
-from askless.learn._base import PolicyClassifier, _count_jobs
+from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_count, check_number, check_share
 from askless.learn._examples import CodedExamples
 from askless.learn._mistakes import average_mistake, merge_mistakes
 from askless.learn.trees._induction import Induction
 from askless.policy import Policy
 from askless.problem import Costs
+from askless.problem._jobs import count_threads
 
 __all__ = ["ACTClassifier", "LSID3Classifier", "act_settings"]
 
@@ -85,7 +86,7 @@ class _SampledTreeClassifier(PolicyClassifier):
         )
         greedy, sampled = self._greedy_and_sampled(induction)
         search = _Search(
-            induction, greedy, sampled, seed, _count_jobs(self.n_jobs), self._listener
+            induction, greedy, sampled, seed, count_threads(self.n_jobs), self._listener
         )
         if self.time_limit is None:
             samples = DEFAULT_SAMPLES if self.samples is None else int(self.samples)
