@@ -462,6 +462,23 @@ weight_start, weight_class, weight, decision
         )  # fmt: skip
         return found["leaf"], found["path_cost"]
 
+    def walk_path_codes(
+        self, codes: Any, *, n_jobs: int = 1
+    ) -> tuple[Ints, NDArray[np.float64]]:
+        """Do what :meth:`walk_path` does, given codes of shape (n_tests, n_rows)."""
+        used = np.ascontiguousarray(codes[self.used_tests])
+        n_rows = codes.shape[1]
+        outputs = _make_outputs(
+            n_rows,
+            {
+                "leaf": (np.int32, self.n_trees),
+                "cost": (np.float64, 0),
+                "path_cost": (np.float64, -self.n_trees),
+            },
+        )
+        self._walker.run_codes(used, n_rows, count_threads(n_jobs), **outputs)
+        return outputs["leaf"], outputs["path_cost"]
+
     def count_leaves(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
         """Return the class weights of the leaves of each row, added over the trees."""
         shape = (np.float64, len(self.classes))

@@ -10,11 +10,9 @@ from typing import Any, ClassVar
 
 from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_number, check_share
-from askless.learn._examples import CodedExamples
-from askless.learn._mistakes import merge_mistakes
+from askless.learn._examples import Examples
 from askless.learn.trees._induction import Induction
 from askless.policy import Policy
-from askless.problem import Costs
 
 __all__ = [
     "C45Classifier",
@@ -51,14 +49,10 @@ class _PrunedTreeClassifier(PolicyClassifier):
         """Return what the rule needs to know."""
         return {}
 
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
+    def _grow(self, examples: Examples) -> Policy:
         check_number("min_weight", self.min_weight, least=0.0)
         check_share("confidence", self.confidence)
-        induction = Induction.of(
-            examples,
-            tuple(self.classes_.tolist()),
-            merge_mistakes(costs, self.mistakes),
-        )
+        induction = Induction.of(examples.code(), examples.classes, examples.costs)
         inducer = induction.inducer(
             self._rule,
             value="errors",
@@ -363,11 +357,7 @@ class DTMCClassifier(PolicyClassifier):
         self.mistakes = mistakes
         self.n_jobs = n_jobs
 
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
-        induction = Induction.of(
-            examples,
-            tuple(self.classes_.tolist()),
-            merge_mistakes(costs, self.mistakes),
-        )
+    def _grow(self, examples: Examples) -> Policy:
+        induction = Induction.of(examples.code(), examples.classes, examples.costs)
         inducer = induction.inducer("dtmc", value="cost", prunes=False)
         return induction.tree(inducer.grow())

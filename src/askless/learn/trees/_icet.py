@@ -20,13 +20,11 @@ from askless.exceptions import StoppedEarlyWarning
 from askless.learn._anytime import Listener, Stage, StopFlag, run_until
 from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_count, check_number, check_share
-from askless.learn._examples import CodedExamples
-from askless.learn._mistakes import merge_mistakes
+from askless.learn._examples import CodedExamples, Examples
 from askless.learn.trees._genetic import N_BITS, Genetic, decode_all, encode_value
 from askless.learn.trees._induction import Induction, never
 from askless.policy import Policy
-from askless.problem import Costs, PriceList
-from askless.problem._jobs import count_threads
+from askless.problem import PriceList
 
 __all__ = ["ICETClassifier"]
 
@@ -148,23 +146,20 @@ class ICETClassifier(PolicyClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
+    def _grow(self, examples: Examples) -> Policy:
         self._check_parameters()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        induction = Induction.of(
-            examples,
-            tuple(self.classes_.tolist()),
-            merge_mistakes(costs, self.mistakes),
-        )
+        coded = examples.code()
+        induction = Induction.of(coded, examples.classes, examples.costs)
         trainer = _Trainer(
-            examples,
+            coded,
             induction,
             float(self.min_weight),
             seed,
             float(self.train_share),
             gray=bool(self.gray_code),
         )
-        n_tests = len(examples.tests)
+        n_tests = len(coded.tests)
         rng = np.random.default_rng([seed, 1])
         bits = rng.integers(
             0, 2, (int(self.population), N_BITS * (n_tests + 2)), dtype=np.uint8
@@ -189,7 +184,7 @@ class ICETClassifier(PolicyClassifier):
 
         def work() -> None:
             generation = 0
-            n_jobs = count_threads(self.n_jobs)
+            n_jobs = self._n_threads
             with ThreadPoolExecutor(n_jobs) as pool:
                 while True:
                     self.n_trials_ += genetic.assess(
@@ -210,7 +205,7 @@ class ICETClassifier(PolicyClassifier):
                 f"Interrupted after {self.n_trials_} of {trials} trials: the fittest "
                 "so far is used.",
                 StoppedEarlyWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _report(self, genetic: Genetic, start: float, trials: int) -> None:

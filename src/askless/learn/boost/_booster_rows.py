@@ -1,0 +1,110 @@
+"""Rows as LightGBM wants them: a matrix, and some of them set aside for validation.
+
+This module must not know how boosters are grown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
+
+from askless.learn._examples import Examples, LabelledRows, Values
+from askless.problem import Test
+from askless.problem._coding import category_test
+
+__all__ = ["BoosterRows", "choose_tests", "split_rows"]
+
+
+@dataclass(frozen=True)
+class BoosterRows:
+    """Rows of known class as they are, for policies, and as a matrix, for LightGBM.
+
+    Attributes
+    ----------
+    rows : LabelledRows
+        The rows.
+    tests : tuple of Test
+        The columns; numbers have no cuts yet.
+    matrix : ndarray of float64 of shape (n_rows, n_tests)
+        Numbers as they are and categories as their codes; NaN is missing.
+    """
+
+    rows: LabelledRows
+    tests: tuple[Test, ...]
+    matrix: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, rows: LabelledRows, tests: tuple[Test, ...]) -> BoosterRows:
+        """Return rows with their matrix."""
+        return cls(rows, tests, _to_matrix(rows.values, tests))
+
+    def take(self, rows: Any) -> BoosterRows:
+        """Return some of the rows, by number or mask."""
+        return BoosterRows(self.rows.take(rows), self.tests, self.matrix[rows])
+
+
+def choose_tests(examples: Examples) -> tuple[Test, ...]:
+    """Return a test for each column; numbers have no cuts yet."""
+    values = examples.rows.values
+    if isinstance(values, np.ndarray):
+        return tuple(Test(name, "number") for name in examples.names)
+    return tuple(
+        Test(name, "number")
+        if values[name].dtype.kind in "if"
+        else category_test(name, values[name])
+        for name in examples.names
+    )
+
+
+def split_rows(
+    examples: Examples, fraction: float, random_state: Any
+) -> tuple[BoosterRows, BoosterRows]:
+    """Return the rows to grow on and the validation rows, given or drawn.
+
+    Parameters
+    ----------
+    examples : Examples
+        All examples, perhaps with validation rows.
+    fraction : float
+        The share of the rows that is set aside if no validation rows are given.
+    random_state : int or None
+        Draws them.
+    """
+    tests = choose_tests(examples)
+    every = BoosterRows.of(examples.rows, tests)
+    if examples.valid is not None:
+        return every, BoosterRows.of(examples.valid, tests)
+    class_ids = examples.rows.class_ids
+    counts = np.bincount(class_ids)
+    try:
+        train, valid = train_test_split(
+            np.arange(len(class_ids)),
+            test_size=fraction,
+            random_state=random_state,
+            stratify=class_ids if counts.min() > 1 else None,
+        )
+    except ValueError:
+        # Too few rows to divide: choose on the rows themselves.
+        return every, every
+    if len(np.unique(class_ids[train])) < len(counts):
+        # Every class must be among the rows that trees are grown on.
+        return every, every.take(valid)
+    return every.take(train), every.take(valid)
+
+
+def _to_matrix(values: Values, tests: tuple[Test, ...]) -> NDArray[np.float64]:
+    if isinstance(values, np.ndarray):
+        return values.astype(np.float64, copy=False)
+    columns = []
+    for test in tests:
+        if test.kind == "number":
+            columns.append(np.asarray(values[test.name], dtype=np.float64))
+            continue
+        codes = test.encode(values[test.name]).astype(np.float64)
+        codes[codes >= test.missing_code] = np.nan
+        columns.append(codes)
+    return np.column_stack(columns)
