@@ -26,8 +26,9 @@ from askless.exceptions import DegeneratePolicyWarning, InvalidOptionError
 from askless.learn._examples import CodedExamples, code_examples
 from askless.learn._scoring import mistake_costs
 from askless.policy import Policy, explain_degenerate
-from askless.problem import Costs, as_columns
-from askless.problem._frames import Column, is_frame
+from askless.problem import Costs, as_costs
+from askless.problem._column import Column, is_number
+from askless.problem._frames import clean_columns, is_frame, take_rows
 from askless.problem._jobs import count_threads
 
 __all__ = ["PolicyClassifier"]
@@ -151,13 +152,13 @@ class PolicyClassifier(ClassifierMixin, BaseEstimator):
     ) -> tuple[NDArray[Any] | dict[str, Column], list[str]]:
         """Return X as a matrix of floats, or as columns if it holds anything else."""
         if isinstance(X, Mapping):
-            columns = as_columns(X)
+            columns = clean_columns(X)
             self._check_names(list(columns), reset=reset)
             _check_finite(columns)
             return columns, list(columns)
         if is_frame(X):
             validate_data(self, X, **_y(y), reset=reset, skip_check_array=True)
-            columns = as_columns(X)
+            columns = clean_columns(X)
             _check_finite(columns)
             return columns, list(columns)
         if _holds_text(X):
@@ -166,7 +167,7 @@ class PolicyClassifier(ClassifierMixin, BaseEstimator):
             )
             matrix = matrix[0] if y is not None else matrix
             names = [f"x{i}" for i in range(matrix.shape[1])]
-            return as_columns(matrix, names), names
+            return clean_columns(matrix, names), names
         matrix = validate_data(
             self, X, **_y(y), reset=reset, dtype=[np.float64, np.float32],
             ensure_all_finite="allow-nan", order="C",
@@ -186,9 +187,7 @@ class PolicyClassifier(ClassifierMixin, BaseEstimator):
             )
 
     def _make_costs(self, n_tests: int) -> Costs:
-        if self.costs is None:
-            return Costs([1.0] * n_tests)
-        return self.costs if isinstance(self.costs, Costs) else Costs(self.costs)
+        return as_costs(self.costs, n_tests)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -241,7 +240,9 @@ def _holds_text(X: Any) -> bool:
 
 def _check_finite(columns: Mapping[str, Column]) -> None:
     for name, column in columns.items():
-        if column.dtype.kind == "f" and np.isinf(column).any():
+        if column.dtype.kind not in "fO" or not is_number(column):
+            continue
+        if np.isinf(column.astype(np.float64, copy=False)).any():
             raise InvalidOptionError(
                 f"Numbers must be finite. Got infinity in column {name!r}. Write it as "
                 "missing, or as a large number."
@@ -253,8 +254,4 @@ def _drop_weightless(values: Any, class_ids: Any, weights: Any) -> tuple[Any, An
     keep = weights > 0
     if keep.all():
         return values, class_ids, weights
-    if isinstance(values, dict):
-        values = {name: column[keep] for name, column in values.items()}
-    else:
-        values = values[keep]
-    return values, class_ids[keep], weights[keep]
+    return take_rows(values, keep), class_ids[keep], weights[keep]

@@ -21,7 +21,7 @@ from askless.problem._coding import (
     quantile_test,
     quantile_tests,
 )
-from askless.problem._frames import Column
+from askless.problem._column import Column, is_number
 from askless.problem._tests import CodeArray, code_dtype
 
 __all__ = ["CodedExamples", "code_examples"]
@@ -106,7 +106,7 @@ def code_examples(
 
 def _choose_test(name: str, column: Column) -> Test:
     """Compare numbers with thresholds; give every other value a branch of its own."""
-    if column.dtype.kind in "if":
+    if is_number(column):
         return quantile_test(name, column)
     return category_test(name, column)
 
@@ -127,5 +127,5 @@ def _code_columns(
     widest = max(test.n_levels for test in tests)
     codes: CodeArray = np.empty((len(tests), len(position)), dtype=code_dtype(widest))
     for i, test in enumerate(tests):
-        codes[i, position] = test.encode(X[test.name])
+        codes[i, position] = test.encode_clean(X[test.name])
     return codes

@@ -19,8 +19,8 @@ from askless.learn.boost._calibrate import (
 )
 from askless.learn.sources import Source, read_model, read_policy
 from askless.policy import Ensemble, Forest, Tree
-from askless.problem import Costs
-from askless.problem._frames import clean_column
+from askless.problem import as_costs
+from askless.problem._column import clean_column
 from askless.problem._jobs import count_threads
 
 __all__ = ["AdaptiveEnsemble", "compile_source"]
@@ -41,9 +41,7 @@ def compile_source(
             f"model. Got {len(names)}. List them in the order of its columns."
         )
     tests, trees = source.assemble(names)
-    if costs is None:
-        costs = [1.0] * source.n_features
-    costs = costs if isinstance(costs, Costs) else Costs(costs)
+    costs = as_costs(costs, source.n_features)
     return Ensemble(
         tests,
         source.classes,
@@ -60,7 +58,7 @@ def compile_policy(policy: Tree | Forest, costs: Any, **options: Any) -> Ensembl
     trees, answer = read_policy(policy)
     prices, mistakes = policy.prices, policy.mistakes
     if costs is not None:
-        costs = costs if isinstance(costs, Costs) else Costs(costs)
+        costs = as_costs(costs, len(policy.tests))
         prices = costs.price_list(policy.tests)
         mistakes = costs.mistake_matrix(policy.classes)
     return Ensemble(

@@ -24,7 +24,6 @@ __all__ = [
     "code_columns",
     "grow_booster",
     "import_lightgbm",
-    "take_rows",
 ]
 
 # Of bagged boosters: the share of rows that a tree sees, how much slower they learn,
@@ -167,14 +166,7 @@ def apply_coding(values: Any, tests: tuple[Test, ...]) -> NDArray[np.float64]:
         if test.kind == "number":
             columns.append(np.asarray(values[test.name], dtype=np.float64))
             continue
-        codes = test.encode(values[test.name]).astype(np.float64)
+        codes = test.encode_clean(values[test.name]).astype(np.float64)
         codes[codes >= test.missing_code] = np.nan
         columns.append(codes)
     return np.column_stack(columns)
-
-
-def take_rows(values: Any, rows: NDArray[Any]) -> Any:
-    """Return some rows of raw values, an array or columns by name."""
-    if isinstance(values, np.ndarray):
-        return values[rows]
-    return {name: column[rows] for name, column in values.items()}

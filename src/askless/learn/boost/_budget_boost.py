@@ -25,11 +25,11 @@ from askless.learn.boost._boosters import (
     code_columns,
     grow_booster,
     import_lightgbm,
-    take_rows,
 )
 from askless.learn.boost._calibrate import join_stops, list_thresholds, smooth
 from askless.policy import Answer, Ensemble, EnsembleTrees, Policy
 from askless.problem import Costs, Test
+from askless.problem._frames import take_rows
 from askless.problem._jobs import count_threads
 
 __all__ = ["BudgetBoostClassifier", "BudgetPoint"]

@@ -35,6 +35,7 @@ from askless.learn.forest._forest_options import (
 from askless.learn.forest._grow import GrowthOptions, bag_of, grow_trees
 from askless.policy import Forest, Policy
 from askless.problem import Costs, PriceList, Test
+from askless.problem._frames import take_rows
 from askless.problem._jobs import count_threads
 
 __all__ = ["ALPHA_GRID", "BudgetForestClassifier", "ForestPoint"]
@@ -220,7 +221,7 @@ class BudgetForestClassifier(PolicyClassifier):
         given = self._check_validation(X_validation, y_validation)
         kept, judges = self._set_aside(values, class_ids, weights, given)
         if kept is not None:
-            values, class_ids = _take(values, kept), class_ids[kept]
+            values, class_ids = take_rows(values, kept), class_ids[kept]
             weights = None if weights is None else weights[kept]
         n_jobs = count_threads(self.n_jobs)
         examples = code_examples(
@@ -323,13 +324,13 @@ class BudgetForestClassifier(PolicyClassifier):
         """Return the rows to grow on, None for all, and the rows to judge by."""
         if given is not None:
             rows, ids = given
-            return None, Judges(lambda part: _take(rows, part), ids)
+            return None, Judges(lambda part: take_rows(rows, part), ids)
         if not self._is_choice():
             return None, None
         if self.validation == "oob":
             # Growing sorts rows by class, and samples are drawn in that order.
             order = np.argsort(class_ids, kind="stable")
-            sorted_rows = _take(values, order)
+            sorted_rows = take_rows(values, order)
             sample = self._options(0.0)
 
             def left_out(tree: int) -> NDArray[np.bool_]:
@@ -339,7 +340,7 @@ class BudgetForestClassifier(PolicyClassifier):
                 return np.asarray(counts == 0)
 
             return None, Judges(
-                lambda part: _take(sorted_rows, part),
+                lambda part: take_rows(sorted_rows, part),
                 class_ids[order],
                 None if weights is None else weights[order],
                 left_out,
@@ -347,9 +348,9 @@ class BudgetForestClassifier(PolicyClassifier):
         aside = _draw_aside(class_ids, float(self.validation), self._seed)
         kept = np.flatnonzero(~aside)
         held = np.flatnonzero(aside)
-        held_rows = _take(values, held)
+        held_rows = take_rows(values, held)
         return kept, Judges(
-            lambda part: _take(held_rows, part),
+            lambda part: take_rows(held_rows, part),
             class_ids[held],
             None if weights is None else weights[held],
         )
@@ -466,13 +467,6 @@ class BudgetForestClassifier(PolicyClassifier):
 
 def _n_rows(values: Any) -> int:
     return len(next(iter(values.values()))) if isinstance(values, dict) else len(values)
-
-
-def _take(values: Any, rows: Any) -> Any:
-    """Return some rows of a matrix, or of columns."""
-    if isinstance(values, dict):
-        return {name: column[rows] for name, column in values.items()}
-    return values[rows]
 
 
 def _draw_aside(class_ids: Any, share: float, seed: int) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from askless.learn._mistakes import settle_mistakes
-from askless.problem._frames import is_frame
+from askless.problem._frames import take_rows
 
 if TYPE_CHECKING:
     from askless.learn.trees._look_ahead import ACTClassifier
@@ -59,8 +59,10 @@ def _held_out_cost(
     model: ACTClassifier, X: Any, y: Any, sample_weight: Any, train: Any, test: Any
 ) -> float:
     weights = None if sample_weight is None else np.asarray(sample_weight)
-    model.fit(_take(X, train), y[train], None if weights is None else weights[train])
-    rows = _take(X, test)
+    model.fit(
+        take_rows(X, train), y[train], None if weights is None else weights[train]
+    )
+    rows = take_rows(X, test)
     policy = model.policy_
     mistakes = settle_mistakes(policy.mistakes, policy.prices, len(model.classes_))
     known = np.isin(y[test], model.classes_)
@@ -69,11 +71,3 @@ def _held_out_cost(
     total = model.cost(rows)[known] + mistakes[true, decided]
     held = np.ones(len(test)) if weights is None else weights[test]
     return float(total @ held[known])
-
-
-def _take(X: Any, rows: Any) -> Any:
-    if is_frame(X):
-        import narwhals as nw
-
-        return nw.from_native(X, eager_only=True)[rows.tolist()].to_native()
-    return np.asarray(X)[rows]
