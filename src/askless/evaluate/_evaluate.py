@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askless.evaluate._drift import used_tests
 from askless.evaluate._evaluation import Evaluation
 from askless.evaluate._table import Ending, walk_table
 from askless.exceptions import InvalidTableError
 from askless.policy import Policy
+from askless.policy._base import raw_columns
 from askless.policy._sample import draw_runs
 from askless.problem import Table
-from askless.problem._frames import clean_column
+from askless.problem._column import clean_column
+from askless.problem._frames import is_frame
 
 __all__ = ["evaluate"]
 
@@ -149,7 +153,16 @@ def _sum_by(where: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.bincount(where, weights=weights).astype(np.float64)
 
 
+def _clean_once(policy: Policy, X: Any) -> Any:
+    """Return rows whose columns are clean, since the policy is asked several times."""
+    used = used_tests(policy)
+    if used and (isinstance(X, Mapping) or is_frame(X)):
+        return raw_columns(X, policy.coding, used)[0]
+    return X
+
+
 def _evaluate_rows(policy: Policy, X: Any, y: Any, sample_weight: Any) -> Evaluation:
+    X = _clean_once(policy, X)
     cost = policy.cost(X)
     n = len(cost)
     if n == 0:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from askless.evaluate._frontier_points import Frontier, FrontierPoint
 from askless.exceptions import InvalidOptionError, InvalidTableError
-from askless.problem import Costs, as_columns
-from askless.problem._frames import is_frame
+from askless.problem import Costs, as_costs
+from askless.problem._column import is_number
+from askless.problem._frames import clean_columns, column_names, is_frame, take_rows
 
 __all__ = ["frontier"]
 
@@ -96,18 +97,19 @@ def frontier(
         )
     curves = _name_models(models)
     labels = np.asarray(y)
+    X = clean_columns(X) if isinstance(X, Mapping) else X
     names, n_rows = _describe(X)
     if isinstance(X, Mapping):
         # Estimators take frames and arrays; columns of an array are called by number.
         if costs is not None:
-            costs = _number_names(_settle_costs(costs, len(names)), names)
+            costs = _number_names(as_costs(costs, len(names)), names)
         X, names = _as_matrix(X), [f"x{i}" for i in range(len(names))]
     if len(labels) != n_rows or n_rows == 0:
         raise InvalidTableError(
             f"Every row must have a class, and there must be rows. Got {n_rows} rows "
             f"and {len(labels)} classes. Check y."
         )
-    settled = _settle_costs(costs, len(names))
+    settled = as_costs(costs, len(names))
     total = _price_of_all(settled, names)
     targets = _choose_budgets(budgets, settled, names, total)
     judge = _make_metric(metric, settled, np.unique(labels))
@@ -119,10 +121,10 @@ def frontier(
                 if on_progress is not None:
                     on_progress(f"fold {number + 1} of {len(folds)}, {name} {setting}")
                 fitted = _fit_at(
-                    model, setting, _take(X, train), labels[train], costs, targets
+                    model, setting, take_rows(X, train), labels[train], costs, targets
                 )
                 for label, policy in fitted:
-                    rows = _take(X, test)
+                    rows = take_rows(X, test)
                     decided = np.asarray(policy.predict(rows))
                     measured.setdefault((name, label), []).append(
                         (
@@ -229,9 +231,10 @@ def _mean_cost(model: Any, rows: Any, total: float) -> float:
 
 
 def _describe(X: Any) -> tuple[list[str], int]:
-    if isinstance(X, Mapping) or is_frame(X):
-        columns = as_columns(X)
-        return list(columns), len(next(iter(columns.values()), ()))
+    if isinstance(X, Mapping):
+        return list(X), len(next(iter(X.values()), ()))
+    if is_frame(X):
+        return column_names(X), len(X)
     array = np.asarray(X)
     if array.ndim != 2:
         raise InvalidTableError(
@@ -241,18 +244,10 @@ def _describe(X: Any) -> tuple[list[str], int]:
     return [f"x{i}" for i in range(array.shape[1])], len(array)
 
 
-def _take(X: Any, rows: NDArray[np.intp]) -> Any:
-    if is_frame(X):
-        import narwhals as nw
-
-        return nw.from_native(X, eager_only=True)[rows].to_native()
-    return np.asarray(X)[rows]
-
-
 def _as_matrix(columns: Mapping[str, Any]) -> NDArray[Any]:
     """Return columns as a matrix of floats, or of objects if some are not numbers."""
-    arrays = list(as_columns(columns).values())
-    is_numeric = all(array.dtype.kind in "iuf" for array in arrays)
+    arrays = list(clean_columns(columns).values())
+    is_numeric = all(map(is_number, arrays))
     matrix = np.empty(
         (len(arrays[0]), len(arrays)), dtype=np.float64 if is_numeric else object
     )
@@ -263,26 +258,8 @@ def _as_matrix(columns: Mapping[str, Any]) -> NDArray[Any]:
 
 def _number_names(costs: Costs, names: list[str]) -> Costs:
     """Return the same costs for columns that are called by their number."""
-    numbers: dict[Any, str] = {name: f"x{i}" for i, name in enumerate(names)}
-    numbers |= {i: f"x{i}" for i in range(len(names))}
-
-    def number(key: Any) -> Any:
-        return numbers.get(key, key)
-
-    return Costs(
-        {number(key): cost for key, cost in costs.costs.items()},
-        groups={group: map(number, keys) for group, keys in costs.groups.items()},
-        discounted={number(key): cost for key, cost in costs.discounted.items()},
-        delayed=[number(key) for key in costs.delayed],
-        by_outcome={number(key): prices for key, prices in costs.by_outcome.items()},
-        mistakes=costs.mistakes,
-    )
-
-
-def _settle_costs(costs: Any, n_tests: int) -> Costs:
-    if costs is None:
-        return Costs([1.0] * n_tests)
-    return costs if isinstance(costs, Costs) else Costs(costs)
+    numbers: dict[str | int, str] = {name: f"x{i}" for i, name in enumerate(names)}
+    return costs.renamed(numbers | {i: f"x{i}" for i in range(len(names))})
 
 
 def _price_of_all(costs: Costs, names: list[str]) -> float:

@@ -7,7 +7,6 @@ that the codes exist only once. This module must not know which learner asks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +21,8 @@ from askless.problem._coding import (
     quantile_test,
     quantile_tests,
 )
-from askless.problem._frames import Column, Columns, take_rows
+from askless.problem._column import is_number
+from askless.problem._frames import Columns, take_rows
 from askless.problem._tests import CodeArray, code_dtype
 
 __all__ = [
@@ -168,7 +168,7 @@ class CodedExamples:
 
 
 def code_examples(
-    X: NDArray[Any] | Mapping[str, Column],
+    X: Values,
     names: list[str],
     class_ids: NDArray[Any],
     n_classes: int,
@@ -180,7 +180,7 @@ def code_examples(
 
     Parameters
     ----------
-    X : ndarray of floats of shape (n_rows, n_tests), or mapping of columns
+    X : ndarray of floats of shape (n_rows, n_tests), or Columns
         Raw values; NaN and None are missing.
     names : list of str
         Names of the tests.
@@ -214,7 +214,7 @@ def code_rows(values: Values, tests: tuple[Test, ...], n_jobs: int = 1) -> CodeA
     return _code(values, tests, np.arange(count_rows(values), dtype=np.uint32), n_jobs)
 
 
-def count_rows(values: NDArray[Any] | Mapping[str, Column]) -> int:
+def count_rows(values: Values) -> int:
     """Return how many rows a matrix, or columns, have."""
     if isinstance(values, np.ndarray):
         return len(values)
@@ -234,7 +234,7 @@ def as_matrix(values: Values, whose: str) -> NDArray[np.float64]:
     if isinstance(values, np.ndarray):
         return values.astype(np.float64, copy=False)
     for name, column in values.items():
-        if column.dtype.kind not in "iufb":
+        if column.dtype.kind != "b" and not is_number(column):
             raise InvalidTableError(
                 f"{whose} must be given numbers. Got text in column {name!r}. Leave "
                 "the column out, or write it as numbers."
@@ -243,7 +243,7 @@ def as_matrix(values: Values, whose: str) -> NDArray[np.float64]:
 
 
 def _choose_tests(
-    X: NDArray[Any] | Mapping[str, Column],
+    X: Values,
     names: list[str],
     weights: NDArray[np.float64] | None,
 ) -> tuple[Test, ...]:
@@ -257,14 +257,14 @@ def _choose_tests(
         )
     return tuple(
         quantile_test(name, X[name], weights=weights)
-        if X[name].dtype.kind in "if"
+        if is_number(X[name])
         else category_test(name, X[name])
         for name in names
     )
 
 
 def _code(
-    X: NDArray[Any] | Mapping[str, Column],
+    X: Values,
     tests: tuple[Test, ...],
     position: NDArray[np.uint32],
     n_jobs: int,
@@ -275,7 +275,7 @@ def _code(
     widest = max(test.n_levels for test in tests)
     codes: CodeArray = np.empty((len(tests), len(position)), dtype=code_dtype(widest))
     for i, test in enumerate(tests):
-        codes[i, position] = test.encode(X[test.name])
+        codes[i, position] = test.encode_clean(X[test.name])
     return codes
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.exceptions import InvalidOptionError
-from askless.problem import Costs, PriceList
+from askless.problem import Costs, PriceList, as_costs
 
 __all__ = ["average_mistake", "settle_costs", "settle_mistakes", "weigh_mistakes"]
 
@@ -41,9 +41,7 @@ def settle_costs(costs: Any, n_tests: int, mistakes: Any = None) -> Costs:
     >>> settle_costs(Costs([1], mistakes=5), 1, mistakes=7).mistakes
     7.0
     """
-    if costs is None:
-        costs = [1.0] * n_tests
-    settled = costs if isinstance(costs, Costs) else Costs(costs)
+    settled = as_costs(costs, n_tests)
     return settled if mistakes is None else settled.with_mistakes(mistakes)
 
 

@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
 
 from askless.exceptions import InvalidOptionError, InvalidTableError
 from askless.learn._examples import LabelledRows, Values, count_rows
+from askless.problem._column import is_number
 from askless.problem._frames import Columns, clean_columns, is_frame
 
 __all__ = [
@@ -172,7 +173,9 @@ def _holds_text(X: Any) -> bool:
 
 def _check_finite(columns: Columns) -> Columns:
     for name, column in columns.items():
-        if column.dtype.kind == "f" and np.isinf(column).any():
+        if column.dtype.kind not in "fO" or not is_number(column):
+            continue
+        if np.isinf(column.astype(np.float64, copy=False)).any():
             raise InvalidOptionError(
                 f"Numbers must be finite. Got infinity in column {name!r}. Write it as "
                 "missing, or as a large number."

@@ -23,7 +23,6 @@ from askless.policy._ensemble_parts import (
     machine_options,
 )
 from askless.problem import Outcome, PriceList, Test
-from askless.problem._frames import clean_column
 from askless.problem._jobs import count_threads
 from askless.problem._tests import _as_numbers
 
@@ -324,7 +323,7 @@ class Ensemble(Policy):
             values = np.zeros((n_rows, n_tests))
             for i in self.used_tests:
                 name = self.tests[i].name
-                values[:, i] = _as_numbers(clean_column(columns[name], name), name)
+                values[:, i] = _as_numbers(columns[name], name)
             return values, None, n_rows
         codes = np.zeros((n_rows, n_tests), dtype=np.int32)
         for i in self.used_tests:
@@ -408,10 +407,10 @@ class Ensemble(Policy):
 
 
 def _encode(test: Test, column: Any) -> NDArray[Any]:
-    """Return the codes of a column; a number may have more than two bytes count."""
+    """Return the codes of a clean column, of a number in more than two bytes."""
     if test.kind == "category":
-        return test.encode(column)
-    values = _as_numbers(clean_column(column, test.name), test.name)
+        return test.encode_clean(column)
+    values = _as_numbers(column, test.name)
     codes = np.searchsorted(test.cut_array, values)
     codes[np.isnan(values)] = test.missing_code
     return codes

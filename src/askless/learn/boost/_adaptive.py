@@ -25,7 +25,7 @@ from askless.learn.boost._calibrate import (
 from askless.learn.boost._compile import compile_policy, compile_source
 from askless.learn.sources import read_model
 from askless.policy import Ensemble, Forest, Tree
-from askless.problem._frames import clean_column
+from askless.problem._column import clean_column
 from askless.problem._jobs import count_threads
 
 __all__ = ["AdaptiveEnsemble", "AdaptivePoint"]

@@ -15,6 +15,7 @@ from sklearn.model_selection import train_test_split
 from askless.learn._examples import Examples, LabelledRows, Values
 from askless.problem import Test
 from askless.problem._coding import category_test
+from askless.problem._column import is_number
 
 __all__ = ["BoosterRows", "choose_tests", "split_rows"]
 
@@ -54,7 +55,7 @@ def choose_tests(examples: Examples) -> tuple[Test, ...]:
         return tuple(Test(name, "number") for name in examples.names)
     return tuple(
         Test(name, "number")
-        if values[name].dtype.kind in "if"
+        if is_number(values[name])
         else category_test(name, values[name])
         for name in examples.names
     )
@@ -104,7 +105,7 @@ def _to_matrix(values: Values, tests: tuple[Test, ...]) -> NDArray[np.float64]:
         if test.kind == "number":
             columns.append(np.asarray(values[test.name], dtype=np.float64))
             continue
-        codes = test.encode(values[test.name]).astype(np.float64)
+        codes = test.encode_clean(values[test.name]).astype(np.float64)
         codes[codes >= test.missing_code] = np.nan
         columns.append(codes)
     return np.column_stack(columns)

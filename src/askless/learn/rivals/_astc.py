@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from askless._core.price._prices import charge_paths
 from askless.exceptions import InvalidOptionError
-from askless.problem import Costs, PriceList, Test
+from askless.problem import PriceList, Test, as_costs
 
 __all__ = ["ASTCClassifier", "LinearFit", "fit_greedily"]
 
@@ -203,9 +203,7 @@ class ASTCClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _price_list(self, n_features: int) -> PriceList:
-        costs = self.costs
-        if not isinstance(costs, Costs):
-            costs = Costs([1.0] * n_features if costs is None else costs)
+        costs = as_costs(self.costs, n_features)
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             names = [f"x{i}" for i in range(n_features)]

@@ -47,7 +47,7 @@ class CEGBClassifier(PolicyClassifier):
         What each feature costs, by name or by position; 1 each by default.
     tradeoff : float, default=0.01
         How much the booster minds costs, in units of the mean cost.
-    n_rounds, n_leaves, learning_rate, l2, validation_fraction, random_state, n_jobs
+    n_estimators, n_leaves, learning_rate, l2, validation_fraction, random_state, n_jobs
         See :class:`BudgetBoostClassifier`. The validation rows say when to stop adding
         trees.
 
@@ -62,7 +62,7 @@ class CEGBClassifier(PolicyClassifier):
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = CEGBClassifier(tradeoff=0.1, n_rounds=30, random_state=0)
+    >>> model = CEGBClassifier(tradeoff=0.1, n_estimators=30, random_state=0)
     >>> model = model.fit(X[:400], y[:400])
     >>> bool(0 < model.cost(X[400:]).mean() < 30)
     True
@@ -73,7 +73,7 @@ class CEGBClassifier(PolicyClassifier):
         costs: Any = None,
         *,
         tradeoff: float = 0.01,
-        n_rounds: int = 300,
+        n_estimators: int = 300,
         n_leaves: int = 8,
         learning_rate: float = 0.1,
         l2: float | None = None,
@@ -83,7 +83,7 @@ class CEGBClassifier(PolicyClassifier):
     ) -> None:
         self.costs = costs
         self.tradeoff = tradeoff
-        self.n_rounds = n_rounds
+        self.n_estimators = n_estimators
         self.n_leaves = n_leaves
         self.learning_rate = learning_rate
         self.l2 = l2
@@ -91,39 +91,24 @@ class CEGBClassifier(PolicyClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
-        raise NotImplementedError  # fit needs raw values
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        X_valid: Any = None,
-        y_valid: Any = None,
-    ) -> CEGBClassifier:
-        """Grow a booster.
-
-        Parameters
-        ----------
-        X, y, sample_weight, X_valid, y_valid
-            See :meth:`BudgetBoostClassifier.fit`.
-
-        Returns
-        -------
-        self : CEGBClassifier
-            The fitted estimator.
-        """
-        options = self.get_params()
-        boost = BudgetBoostClassifier(
-            tradeoffs=(options.pop("tradeoff"),),
-            bagged_tradeoffs=(),
-            n_folds=0,
-            **options,
+    def _grow(self, examples: Examples) -> Ensemble:
+        check_count("n_estimators", self.n_estimators, least=1)
+        check_number("tradeoff", self.tradeoff, least=0.0)
+        fraction = check_share(
+            "validation_fraction", self.validation_fraction, usual=0.2
         )
-        boost.fit(X, y, sample_weight, X_valid=X_valid, y_valid=y_valid)
-        self._check_rows(X, reset=True, y=y)
-        self.classes_ = boost.classes_
-        self.policy_ = run_to_leaves(boost.models_[0])
-        return self
+        if len(examples.classes) == 1:
+            return decide_at_once(examples)
+        train, valid = split_rows(examples, fraction, self.random_state)
+        plan = BoosterPlan(
+            float(self.tradeoff),
+            False,
+            self.n_estimators,
+            self.n_leaves,
+            self.learning_rate,
+            self.l2,
+            examples.n_threads,
+        )
+        policy = run_to_leaves(grow_policy(plan, train, valid, examples))
+        self.point_ = self._measure(policy, valid.rows)
+        return policy
