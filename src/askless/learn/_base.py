@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from askless.exceptions import DegeneratePolicyWarning
-from askless.learn._examples import Examples, LabelledRows, Values
+from askless.learn._examples import Examples, Values
 from askless.learn._mistakes import settle_costs
 from askless.learn._reading import (
     read_labelled_rows,
@@ -24,7 +24,7 @@ from askless.learn._reading import (
     read_validation_rows,
 )
 from askless.learn._scoring import mistake_costs
-from askless.learn._validation import ValidationPoint, summarise_rows
+from askless.learn._validation import ValidationPoint, measure_rows
 from askless.policy import Policy, explain_degenerate
 from askless.problem._jobs import count_threads
 
@@ -102,16 +102,11 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
         self.point_ = None
         self._learn(examples)
         self.classes_ = classes
-        if self.point_ is None and examples.valid is not None:
-            self.point_ = self._measure(examples.valid)
+        valid = examples.valid
+        if self.point_ is None and valid is not None:
+            decided, paid = self._run(valid.values)
+            self.point_ = measure_rows(valid, decided, paid, examples.classes)
         return self
-
-    def _measure(self, rows: LabelledRows) -> ValidationPoint:
-        """Return what the fitted model does on rows of known class."""
-        decided, paid = self._run(rows.values)
-        is_wrong = decided != self.classes_[rows.class_ids]
-        is_wrong |= rows.class_ids < 0
-        return ValidationPoint(**summarise_rows(paid, is_wrong, rows.weights))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the decision for each row."""

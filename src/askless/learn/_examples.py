@@ -204,9 +204,7 @@ def code_examples(
     position = np.empty(len(order), dtype=np.uint32)
     position[order] = np.arange(len(order), dtype=np.uint32)
     del order
-    return CodedExamples(
-        tests, _code(X, tests, position, n_jobs), class_rows, weights
-    )
+    return CodedExamples(tests, _code(X, tests, position, n_jobs), class_rows, weights)
 
 
 def code_rows(values: Values, tests: tuple[Test, ...], n_jobs: int = 1) -> CodeArray:

@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ValidationPoint", "standard_error", "summarise_rows"]
+from askless.learn._examples import LabelledRows
+from askless.problem import Outcome
+
+__all__ = ["ValidationPoint", "measure_rows", "standard_error", "summarise_rows"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,3 +113,25 @@ def summarise_rows(
         "error": error,
         "n_rows": len(cost),
     }
+
+
+def measure_rows(
+    rows: LabelledRows,
+    decided: NDArray[Any],
+    paid: NDArray[np.float64],
+    classes: tuple[Outcome, ...],
+) -> ValidationPoint:
+    """Return what decisions on rows of known class come to.
+
+    Parameters
+    ----------
+    rows : LabelledRows
+        The rows.
+    decided, paid : ndarray of shape (n_rows,)
+        What each row was decided, and paid.
+    classes : tuple
+        What the class numbers of the rows stand for.
+    """
+    both = zip(rows.class_ids.tolist(), decided.tolist(), strict=True)
+    is_wrong = [true < 0 or classes[true] != decision for true, decision in both]
+    return ValidationPoint(**summarise_rows(paid, np.array(is_wrong), rows.weights))

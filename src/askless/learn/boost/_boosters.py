@@ -1,4 +1,4 @@
-"""Grow one LightGBM booster that minds prices, on rows as it wants them.
+"""Grow one LightGBM booster that minds prices, and make a policy of it.
 
 This module must not know budgets, nor which of several boosters is taken.
 """
@@ -13,10 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.exceptions import MissingExtraError
-from askless.learn.boost._booster_rows import BoosterRows
+from askless.learn._examples import Examples
+from askless.learn.boost._booster_rows import BoosterRows, choose_tests
+from askless.learn.boost._compile import compile_source
 from askless.learn.sources import read_lightgbm_text
+from askless.policy import Answer, Ensemble, EnsembleTrees
 
-__all__ = ["BoosterPlan", "grow_booster", "import_lightgbm"]
+__all__ = ["BoosterPlan", "decide_at_once", "grow_policy", "import_lightgbm"]
 
 # Of bagged boosters: the share of rows that a tree sees, how much slower they learn,
 # and how much more their leaves are shrunk.
@@ -75,14 +78,10 @@ class BoosterPlan:
         return found
 
 
-def grow_booster(
-    plan: BoosterPlan,
-    train: BoosterRows,
-    valid: BoosterRows,
-    prices: NDArray[np.float64],
-    classes: tuple[Any, ...],
-) -> Any:
-    """Return a booster as a source of trees.
+def grow_policy(
+    plan: BoosterPlan, train: BoosterRows, valid: BoosterRows, examples: Examples
+) -> Ensemble:
+    """Return a booster as a policy that stops when it is settled.
 
     Parameters
     ----------
@@ -90,12 +89,10 @@ def grow_booster(
         How to grow it.
     train, valid : BoosterRows
         Rows to grow on, and validation rows that say when to stop adding trees.
-    prices : ndarray of shape (n_tests,)
-        The full price of each test.
-    classes : tuple
-        What the class numbers stand for.
+    examples : Examples
+        For their classes and costs.
     """
-    lightgbm, tests = import_lightgbm(), train.tests
+    lightgbm, tests, classes = import_lightgbm(), train.tests, examples.classes
     categories = [i for i, test in enumerate(tests) if test.kind == "category"]
     data = lightgbm.Dataset(
         train.matrix, train.rows.class_ids, weight=train.rows.weights,
@@ -107,6 +104,7 @@ def grow_booster(
     held_out = data.create_valid(
         known.matrix, known.rows.class_ids, weight=known.rows.weights
     )
+    prices = examples.costs.price_list(tests).full
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         booster = lightgbm.train(
@@ -116,10 +114,28 @@ def grow_booster(
             valid_sets=[held_out],
             callbacks=[lightgbm.early_stopping(30, verbose=False)],
         )
-    return read_lightgbm_text(
+    source = read_lightgbm_text(
         booster.model_to_string(),
         classes=classes,
         categories={i: tests[i].outcomes for i in categories},
+    )
+    return compile_source(source, examples.costs, names=examples.names)
+
+
+def decide_at_once(examples: Examples) -> Ensemble:
+    """Return the policy of a single class, which never buys anything."""
+    zero, tests = np.zeros(1, dtype=np.int32), choose_tests(examples)
+    trees = EnsembleTrees(
+        test=zero - 1, cut=zero, right=zero, flags=zero,
+        words=np.zeros(0, dtype=np.uint64), tree_start=np.array([0, 1]),
+        output=zero, weight=np.ones(1), value=np.ones((1, 1)),
+    )  # fmt: skip
+    return Ensemble(
+        tests,
+        examples.classes,
+        examples.costs.price_list(tests),
+        trees=trees,
+        answer=Answer("share", (0.0,)),
     )
 
 

@@ -14,8 +14,13 @@ from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_budget, check_count, check_share
 from askless.learn._examples import Examples, LabelledRows
 from askless.learn._validation import summarise_rows
-from askless.learn.boost._booster_rows import BoosterRows, choose_tests, split_rows
-from askless.learn.boost._boosters import BoosterPlan, grow_booster, import_lightgbm
+from askless.learn.boost._booster_rows import BoosterRows, split_rows
+from askless.learn.boost._boosters import (
+    BoosterPlan,
+    decide_at_once,
+    grow_policy,
+    import_lightgbm,
+)
 from askless.learn.boost._calibrate import (
     Stops,
     join_stops,
@@ -23,10 +28,9 @@ from askless.learn.boost._calibrate import (
     trace_stops,
 )
 from askless.learn.boost._candidates import BoostPoint, Candidates
-from askless.learn.boost._compile import compile_source
-from askless.policy import Answer, Ensemble, EnsembleTrees
+from askless.policy import Ensemble
 
-__all__ = ["BudgetBoostClassifier", "grow_policy"]
+__all__ = ["BudgetBoostClassifier"]
 
 # With fewer validation rows, rows left out of growing are chosen on as well.
 FEW_ROWS, N_FOLDS = 500, 5
@@ -141,10 +145,8 @@ class BudgetBoostClassifier(PolicyClassifier):
     def _grow(self, examples: Examples) -> Ensemble:
         self._check_options()
         if len(examples.classes) == 1:
-            return self._decide_at_once(examples)
-        train, valid = split_rows(
-            examples, self.validation_fraction, self.random_state
-        )
+            return self._buy_nothing(examples)
+        train, valid = split_rows(examples, self.validation_fraction, self.random_state)
         plans = self._list_plans(examples.n_threads)
         self.models_ = _grow_all(plans, train, valid, examples)
         stops = [[_trace(model, valid, examples)] for model in self.models_]
@@ -155,7 +157,7 @@ class BudgetBoostClassifier(PolicyClassifier):
             for parts, model in zip(stops, grown, strict=True):
                 parts.append(_trace(model, rows, examples))
             chosen_on.append(rows.rows)
-        self._candidates = Candidates(
+        self._candidates: Candidates | None = Candidates(
             plans,
             self.models_,
             [list_thresholds(parts[0]) for parts in stops],
@@ -163,7 +165,8 @@ class BudgetBoostClassifier(PolicyClassifier):
             np.concatenate([rows.class_ids for rows in chosen_on]).astype(np.float64),
             _join_weights(chosen_on),
         )
-        policy, self.point_ = self._candidates.choose(self.budget)
+        policy, point = self._candidates.choose(self.budget)
+        self.point_ = point
         return policy
 
     def _check_options(self) -> None:
@@ -217,26 +220,12 @@ class BudgetBoostClassifier(PolicyClassifier):
         folds = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
         return list(folds.split(train.matrix, train.rows.class_ids))
 
-    def _decide_at_once(self, examples: Examples) -> Ensemble:
-        """Return the policy of a single class: it never buys anything."""
-        zero = np.zeros(1, dtype=np.int32)
-        trees = EnsembleTrees(
-            test=zero - 1, cut=zero, right=zero, flags=zero,
-            words=np.zeros(0, dtype=np.uint64), tree_start=np.array([0, 1]),
-            output=zero, weight=np.ones(1), value=np.ones((1, 1)),
-        )  # fmt: skip
-        tests = choose_tests(examples)
-        policy = Ensemble(
-            tests,
-            examples.classes,
-            examples.costs.price_list(tests),
-            trees=trees,
-            answer=Answer("share", (0.0,)),
-        )
-        free, right = np.zeros(examples.n_rows), np.zeros(examples.n_rows, dtype=bool)
+    def _buy_nothing(self, examples: Examples) -> Ensemble:
+        policy = decide_at_once(examples)
         self.models_, self._candidates = [policy], None
+        free, is_wrong = np.zeros((2, examples.n_rows))
         self.point_ = BoostPoint(
-            tradeoff=0.0, threshold=np.inf, **summarise_rows(free, right)
+            tradeoff=0.0, threshold=np.inf, **summarise_rows(free, is_wrong > 0)
         )
         return policy
 
@@ -247,9 +236,9 @@ class BudgetBoostClassifier(PolicyClassifier):
         if self.point_.cost > 0 or cheapest <= self.budget:
             return super()._explain_degenerate()
         return (
-            f"A budget of {self.budget:g} buys nothing on average: the cheapest feature "
-            f"costs {cheapest:g}. Every row gets the same decision, the one that is "
-            "likeliest beforehand. Raise the budget."
+            f"A budget of {self.budget:g} buys nothing on average: the cheapest "
+            f"feature costs {cheapest:g}. Every row gets the same decision, the one "
+            "that is likeliest beforehand. Raise the budget."
         )
 
     def path(self) -> list[BoostPoint]:
@@ -263,25 +252,6 @@ class BudgetBoostClassifier(PolicyClassifier):
         if self._candidates is None:
             return self.models_[0]  # one class: nothing is ever bought
         return self._candidates.choose(budget)[0]
-
-
-def grow_policy(
-    plan: BoosterPlan, train: BoosterRows, valid: BoosterRows, examples: Examples
-) -> Ensemble:
-    """Return a booster as a policy that stops when it is settled.
-
-    Parameters
-    ----------
-    plan : BoosterPlan
-        How to grow it.
-    train, valid : BoosterRows
-        Rows to grow on, and validation rows that say when to stop adding trees.
-    examples : Examples
-        For their classes and costs.
-    """
-    prices = examples.costs.price_list(train.tests).full
-    source = grow_booster(plan, train, valid, prices, examples.classes)
-    return compile_source(source, examples.costs, names=examples.names)
 
 
 def _grow_all(

@@ -53,7 +53,7 @@ class CostTreeClassifier(PolicyClassifier):
         How much of a row's class comes from the forest; less, down to two thirds of it,
         where the forest tells the classes of rows that it has not seen.
     n_estimators : int, default=100
-        Trees of the forest that smooths classes; 0 leaves every row its own class alone.
+        Trees of the forest; 0 leaves every row its own class alone.
     leaf_cost : float, default=0.6
         What a leaf costs, in mistakes of one row of average class: it takes so much to
         be worth a branch. Less where the forest leaves little noise in the classes.
@@ -216,4 +216,3 @@ class CostTreeClassifier(PolicyClassifier):
                 StoppedEarlyWarning,
                 stacklevel=5,
             )
-

@@ -44,8 +44,8 @@ __all__ = ["BudgetForestClassifier"]
 class BudgetForestClassifier(PolicyClassifier):
     """A random forest whose mean cost for a case stays within a budget.
 
-    Trees are grown on bootstrap samples by the price of separating pairs of
-    different class, in the worst outcome of a test, so that rows rarely buy anything dear. Trees
+    Trees are grown on bootstrap samples by the price of separating pairs of different
+    class, in the worst outcome of a test, so that rows rarely buy anything dear. Trees
     are added while the mean cost on validation rows is within the budget; a row pays
     for each test once over the whole forest.
 
@@ -131,6 +131,8 @@ class BudgetForestClassifier(PolicyClassifier):
     >>> bool(forest.point_.cost <= 60)
     True
     """
+
+    _nothing: Forest  # what buys nothing, of the same tests and classes
 
     def __init__(
         self,

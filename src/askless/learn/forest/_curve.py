@@ -80,6 +80,7 @@ def measure_path(
     weights = np.ones(n_rows) if rows.weights is None else rows.weights
     cost, square = np.zeros(n_trees), np.zeros(n_trees)
     wrong, judged = np.zeros(n_trees), np.zeros(n_trees)
+    out_of_bag = rows.is_out_of_bag
     for start in range(0, n_rows, CHUNK):
         part = slice(start, min(n_rows, start + CHUNK))
         leaf, paid = forest.walk_path_codes(rows.codes[:, part], n_jobs=n_jobs)
@@ -87,12 +88,9 @@ def measure_path(
         square += paid**2 @ weights[part]
         votes = np.zeros((len(leaf), len(forest.classes)))
         for tree in range(n_trees):
-            may_vote, has_vote = None, np.True_
-            if rows.is_out_of_bag is not None:
-                may_vote = rows.is_out_of_bag[tree, part]
-            _vote(forest, votes, leaf[:, tree], may_vote)
-            if rows.is_out_of_bag is not None:
-                has_vote = votes.any(axis=1)
+            left_out = None if out_of_bag is None else out_of_bag[tree, part]
+            _vote(forest, votes, leaf[:, tree], left_out)
+            has_vote = np.True_ if left_out is None else votes.any(axis=1)
             is_wrong = _decide(forest, votes) != rows.class_ids[part]
             wrong[tree] += weights[part] @ (is_wrong & has_vote)
             judged[tree] += (weights[part] * has_vote).sum()
@@ -112,11 +110,11 @@ def measure_path(
     ]
 
 
-def _vote(forest: Forest, votes: Any, leaf: Any, may_vote: Any) -> None:
-    """Add the vote of a tree on each row, where it has one."""
+def _vote(forest: Forest, votes: Any, leaf: Any, left_out: Any) -> None:
+    """Add the vote of a tree on each row, or on those that are left out of its bag."""
     rows = np.arange(len(leaf))
-    if may_vote is not None:
-        rows, leaf = rows[may_vote], leaf[may_vote]
+    if left_out is not None:
+        rows, leaf = rows[left_out], leaf[left_out]
     if forest.rule == "votes":
         votes[rows, forest.node_decision[leaf]] += 1.0
         return

@@ -71,5 +71,5 @@ def code_out_of_bag(
     """
     n_rows = coded.codes.shape[1]
     bags = [bag_of(options, tree, n_rows) for tree in range(n_trees)]
-    is_out = np.array([np.equal(bag, 0) for bag in bags])
+    is_out = np.array([np.asarray(bag) == 0 for bag in bags])
     return CodedRows(coded.codes, coded.class_ids, coded.weights, is_out)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from askless.learn._base import PolicyClassifier
-from askless.learn._examples import CodedExamples
-from askless.learn.boost._budget_boost import BudgetBoostClassifier
-from askless.policy import Ensemble, Policy
-from askless.problem import Costs
+from askless.learn._base import PolicyClassifier, run_policy
+from askless.learn._checks import check_count, check_number, check_share
+from askless.learn._examples import Examples
+from askless.learn._validation import measure_rows
+from askless.learn.boost._booster_rows import split_rows
+from askless.learn.boost._boosters import BoosterPlan, decide_at_once, grow_policy
+from askless.policy import Ensemble
 
 __all__ = ["CEGBClassifier", "run_to_leaves"]
 
@@ -45,6 +47,9 @@ class CEGBClassifier(PolicyClassifier):
     ----------
     costs : Costs, mapping or sequence, default=None
         What each feature costs, by name or by position; 1 each by default.
+    mistakes : number, matrix or mapping, default=None
+        Cost of a wrong decision, ``mistakes[true][decision]``, for ``total_cost`` and
+        scorers. Those of `costs` by default.
     tradeoff : float, default=0.01
         How much the booster minds costs, in units of the mean cost.
     n_estimators, n_leaves, learning_rate, l2, validation_fraction, random_state, n_jobs
@@ -57,6 +62,8 @@ class CEGBClassifier(PolicyClassifier):
         The booster as a policy.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint
+        What the booster costs and how often it is wrong on the validation rows.
 
     Examples
     --------
@@ -71,6 +78,7 @@ class CEGBClassifier(PolicyClassifier):
     def __init__(
         self,
         costs: Any = None,
+        mistakes: Any = None,
         *,
         tradeoff: float = 0.01,
         n_estimators: int = 300,
@@ -82,6 +90,7 @@ class CEGBClassifier(PolicyClassifier):
         n_jobs: int | None = None,
     ) -> None:
         self.costs = costs
+        self.mistakes = mistakes
         self.tradeoff = tradeoff
         self.n_estimators = n_estimators
         self.n_leaves = n_leaves
@@ -110,5 +119,6 @@ class CEGBClassifier(PolicyClassifier):
             examples.n_threads,
         )
         policy = run_to_leaves(grow_policy(plan, train, valid, examples))
-        self.point_ = self._measure(policy, valid.rows)
+        run = run_policy(policy, valid.rows.values, examples.n_threads)
+        self.point_ = measure_rows(valid.rows, *run, examples.classes)
         return policy

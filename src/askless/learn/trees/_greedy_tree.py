@@ -105,6 +105,4 @@ class GreedyTreeClassifier(PolicyClassifier):
             free_reuse=bool(self.free_reuse),
         )
         mistakes = examples.costs.mistake_matrix(examples.classes)
-        return Tree.from_arrays(
-            arrays, coded.tests, examples.classes, prices, mistakes
-        )
+        return Tree.from_arrays(arrays, coded.tests, examples.classes, prices, mistakes)
