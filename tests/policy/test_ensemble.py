@@ -223,7 +223,7 @@ def test_packed_votes_run_many_rows_of_many_tests(share_missing, rng):
     forest = RandomForestClassifier(12, random_state=0).fit(X, y)
     policy = askless.AdaptiveEnsemble(
         forest, costs=rng.integers(0, 5, 80).tolist(), bounds="vote"
-    ).policy_
+    ).fit().policy_
     values, _, _ = policy._rows(X)
     packed, plain = (
         policy.machine.run_rows(

@@ -17,7 +17,7 @@ from askless.problem import Test
 from askless.problem._coding import category_test
 from askless.problem._column import is_number
 
-__all__ = ["BoosterRows", "choose_tests", "split_rows"]
+__all__ = ["BoosterRows", "choose_tests", "split_rows", "to_matrix"]
 
 
 @dataclass(frozen=True)
@@ -41,23 +41,22 @@ class BoosterRows:
     @classmethod
     def of(cls, rows: LabelledRows, tests: tuple[Test, ...]) -> BoosterRows:
         """Return rows with their matrix."""
-        return cls(rows, tests, _to_matrix(rows.values, tests))
+        return cls(rows, tests, to_matrix(rows.values, tests))
 
     def take(self, rows: Any) -> BoosterRows:
         """Return some of the rows, by number or mask."""
         return BoosterRows(self.rows.take(rows), self.tests, self.matrix[rows])
 
 
-def choose_tests(examples: Examples) -> tuple[Test, ...]:
+def choose_tests(values: Values, names: list[str]) -> tuple[Test, ...]:
     """Return a test for each column; numbers have no cuts yet."""
-    values = examples.rows.values
     if isinstance(values, np.ndarray):
-        return tuple(Test(name, "number") for name in examples.names)
+        return tuple(Test(name, "number") for name in names)
     return tuple(
         Test(name, "number")
         if is_number(values[name])
         else category_test(name, values[name])
-        for name in examples.names
+        for name in names
     )
 
 
@@ -75,7 +74,7 @@ def split_rows(
     random_state : int or None
         Draws them.
     """
-    tests = choose_tests(examples)
+    tests = choose_tests(examples.rows.values, examples.names)
     every = BoosterRows.of(examples.rows, tests)
     if examples.valid is not None:
         return every, BoosterRows.of(examples.valid, tests)
@@ -97,7 +96,8 @@ def split_rows(
     return every.take(train), every.take(valid)
 
 
-def _to_matrix(values: Values, tests: tuple[Test, ...]) -> NDArray[np.float64]:
+def to_matrix(values: Values, tests: tuple[Test, ...]) -> NDArray[np.float64]:
+    """Return numbers as they are and categories as their codes; NaN is missing."""
     if isinstance(values, np.ndarray):
         return values.astype(np.float64, copy=False)
     columns = []

@@ -124,7 +124,8 @@ def grow_policy(
 
 def decide_at_once(examples: Examples) -> Ensemble:
     """Return the policy of a single class, which never buys anything."""
-    zero, tests = np.zeros(1, dtype=np.int32), choose_tests(examples)
+    zero = np.zeros(1, dtype=np.int32)
+    tests = choose_tests(examples.rows.values, examples.names)
     trees = EnsembleTrees(
         test=zero - 1, cut=zero, right=zero, flags=zero,
         words=np.zeros(0, dtype=np.uint64), tree_start=np.array([0, 1]),
