@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from askless.learn.forest._forest_options import (
     count_features,
 )
 from askless.learn.forest._grow import GrowthOptions, bag_of, grow_trees
-from askless.policy import Forest, Policy
+from askless.policy import Forest, Nodes, NodesBuilder, Policy
 from askless.problem import Costs, PriceList, Test
 
 __all__ = ["ALPHA_GRID", "BudgetForestClassifier", "ForestPoint"]
@@ -268,7 +269,7 @@ class BudgetForestClassifier(PolicyClassifier):
             n_old = 0 if old is None else old.n_trees
             if n_old >= self.n_estimators:
                 continue
-            arrays = grow_trees(
+            nodes = grow_trees(
                 examples,
                 prices,
                 self._options(alpha),
@@ -277,16 +278,15 @@ class BudgetForestClassifier(PolicyClassifier):
             )
             if mistakes is not None:
                 # Decided again, by the costs of mistakes.
-                for tree in arrays:
-                    tree.pop("decision", None)
+                nodes = replace(nodes, decision=None)
             if old is not None:
-                arrays.insert(0, old.arrays())
-            self.forests_[alpha] = Forest.from_arrays(
-                arrays,
+                nodes = Nodes.join([old.nodes, nodes])
+            self.forests_[alpha] = Forest(
                 examples.tests,
                 labels,
                 prices,
-                rule=self.rule,  # type: ignore[arg-type]
+                nodes=nodes,
+                voting=self.rule,  # type: ignore[arg-type]
                 mistakes=mistakes,
                 is_checked=True,
             )
@@ -512,23 +512,13 @@ def _lone_leaf(examples: CodedExamples, like: Forest) -> Forest:
     counts = np.bincount(
         class_of_row, examples.weights, minlength=len(examples.class_rows)
     ).astype(np.float64)
-    present = np.flatnonzero(counts > 0).astype(np.int32)
-    none = np.zeros(0, dtype=np.int32)
-    leaf = np.array([-1], dtype=np.int32)
+    builder = NodesBuilder()
+    builder.add_leaf({int(k): float(counts[k]) for k in np.flatnonzero(counts > 0)})
     return Forest(
         like.tests,
         like.classes,
         like.prices,
-        tree_start=np.array([0, 1], dtype=np.int32),
-        test=leaf,
-        cut=leaf.copy(),
-        default_branch=leaf.copy(),
-        branch_start=np.zeros(2, dtype=np.int32),
-        branch_code=none,
-        branch_child=none.copy(),
-        weight_start=np.array([0, len(present)], dtype=np.int64),
-        weight_class=present,
-        weight=counts[present],
-        rule=like.rule,
+        nodes=builder.build(),
+        voting=like.voting,
         mistakes=like.mistakes,
     )

@@ -117,7 +117,7 @@ def _vote(forest: Forest, votes: Any, leaf: Any, says: Any) -> None:
     rows = np.arange(len(leaf))
     if says is not None:
         rows, leaf = rows[says], leaf[says]
-    if forest.rule == "votes":
+    if forest.voting == "votes":
         votes[rows, forest.node_decision[leaf]] += 1.0
         return
     counts = np.diff(forest.weight_start)[leaf]
@@ -136,6 +136,6 @@ def _within(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _decide(forest: Forest, votes: NDArray[np.float64]) -> NDArray[Any]:
-    if forest.rule == "counts" and forest.mistakes is not None:
+    if forest.voting == "counts" and forest.mistakes is not None:
         return decide_classes(votes, forest.mistakes)
     return np.asarray(np.argmax(votes, axis=1))

@@ -11,7 +11,7 @@ from askless._core.greedy._grow import grow_greedy
 from askless.exceptions import InvalidOptionError
 from askless.learn._base import PolicyClassifier
 from askless.learn._examples import CodedExamples
-from askless.policy import Policy, Tree
+from askless.policy import Nodes, Policy, Tree
 from askless.problem import Costs
 
 __all__ = ["GreedyTreeClassifier"]
@@ -108,4 +108,5 @@ class GreedyTreeClassifier(PolicyClassifier):
             free_reuse=bool(self.free_reuse),
         )
         mistakes = costs.mistake_matrix(classes)
-        return Tree.from_arrays(arrays, examples.tests, classes, prices, mistakes)
+        nodes = Nodes.from_arrays(arrays)
+        return Tree(examples.tests, classes, prices, nodes=nodes, mistakes=mistakes)
