@@ -28,7 +28,7 @@ from askless.learn._validation import ValidationPoint, measure_rows
 from askless.policy import Policy, explain_degenerate
 from askless.problem._jobs import count_threads
 
-__all__ = ["CostClassifier", "PolicyClassifier", "run_policy"]
+__all__ = ["CostClassifier", "PolicyClassifier"]
 
 
 class CostClassifier(ClassifierMixin, BaseEstimator):
@@ -96,7 +96,7 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
             names,
             tuple(classes.tolist()),
             settle_costs(self.costs, len(names), self.mistakes),
-            self._n_threads,
+            count_threads(self.n_jobs),
             read_validation_rows(self, X_valid, y_valid, classes),
         )
         self.point_ = None
@@ -140,10 +140,6 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
         true = column_or_1d(y)
         return paid + mistake_costs(true, decided, classes, self._mistake_matrix())
 
-    @property
-    def _n_threads(self) -> int:
-        return count_threads(self.n_jobs)
-
     def _rows(self, X: Any) -> Values:
         check_is_fitted(self)
         return read_rows(self, X, reset=False)[0]
@@ -178,7 +174,7 @@ class PolicyClassifier(CostClassifier):
         return explain_degenerate(self.policy_)
 
     def _run(self, values: Values) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        decided, paid = run_policy(self.policy_, values, self._n_threads)
+        decided, paid = self.policy_.predict_and_cost(values, n_jobs=self.n_jobs)
         return decided.astype(self.classes_.dtype, copy=False), paid
 
     def _mistake_matrix(self) -> NDArray[np.float64] | None:
@@ -186,16 +182,16 @@ class PolicyClassifier(CostClassifier):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the decision for each row."""
-        decided = self._policy.predict(self._rows(X), n_jobs=self._n_threads)
+        decided = self._policy.predict(self._rows(X), n_jobs=self.n_jobs)
         return decided.astype(self.classes_.dtype, copy=False)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of each class of ``classes_`` where each row ends."""
-        return self._policy.predict_proba(self._rows(X), n_jobs=self._n_threads)
+        return self._policy.predict_proba(self._rows(X), n_jobs=self.n_jobs)
 
     def cost(self, X: Any) -> NDArray[np.float64]:
         """Return what each row pays for the tests that it is asked."""
-        return self._policy.cost(self._rows(X), n_jobs=self._n_threads)
+        return self._policy.cost(self._rows(X), n_jobs=self.n_jobs)
 
     @property
     def _policy(self) -> Policy:
@@ -208,15 +204,3 @@ class PolicyClassifier(CostClassifier):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
-
-
-def run_policy(
-    policy: Policy, values: Values, n_threads: int
-) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Return what each row is decided and pays, in one run where the policy can."""
-    run = getattr(policy, "predict_and_cost", None)
-    if run is None:
-        decided = policy.predict(values, n_jobs=n_threads)
-        return decided, policy.cost(values, n_jobs=n_threads)
-    decided, paid = run(values, n_jobs=n_threads)
-    return decided, paid

@@ -521,7 +521,7 @@ def test_a_forest_of_askless_is_run_too(rule, name, rng):
         grow_at_random(rng, like.tests, like.classes, like.prices, max_depth=3)
         for _ in range(9)
     ]
-    forest = Forest.from_trees(trees, rule=rule)
+    forest = Forest.from_trees(trees, voting=rule)
     rows = random_rows(rng, like.tests, 200)
     for bounds in ("deep", "path", *(["vote"] if rule == "votes" else [])):
         adaptive = askless.AdaptiveEnsemble(forest, bounds=bounds).fit()

@@ -23,7 +23,6 @@ from askless.learn._examples import code_examples
 from askless.learn._reading import number_classes
 from askless.learn.forest._curve import ForestPoint, best_within
 from askless.learn.forest._grow import GrowthOptions, grow_trees
-from askless.policy._forest import _join
 from askless.testing import check_policy
 
 PLAIN = {
@@ -148,19 +147,17 @@ def test_the_fast_grower_grows_the_general_growers_trees(rng, batch):
     for _ in range(40):
         examples, prices, options = random_case(rng)
         fast = grow_trees(examples, prices, GrowthOptions(**options), range(2), 1)
-        plain = _join(
-            grow_trees(
-                examples, prices, GrowthOptions(**options, use_fast=False), range(2), 1
-            )
+        plain = grow_trees(
+            examples, prices, GrowthOptions(**options, use_fast=False), range(2), 1
         )
         try:
             assert use_fast_bytes(False) is False
             slow = grow_trees(examples, prices, GrowthOptions(**options), range(2), 1)
         finally:
             use_fast_bytes(True)
-        for name, expected in plain.items():
-            assert np.array_equal(fast[0][name], expected), (name, options)
-            assert np.array_equal(slow[0][name], expected), (name, options)
+        for name, expected in plain.arrays().items():
+            assert np.array_equal(getattr(fast, name), expected), (name, options)
+            assert np.array_equal(getattr(slow, name), expected), (name, options)
 
 
 @pytest.mark.parametrize("max_features", [4, 23])

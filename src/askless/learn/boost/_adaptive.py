@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from askless.exceptions import DegeneratePolicyWarning, InvalidOptionError
-from askless.learn._base import run_policy
 from askless.learn._scoring import mistake_costs
 from askless.learn._validation import ValidationPoint, summarise_rows
 from askless.learn.boost._calibrate import (
@@ -298,19 +297,19 @@ class AdaptiveEnsemble(BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the prediction for each row."""
-        return self._policy.predict(X, n_jobs=self._n_threads)
+        return self._policy.predict(X, n_jobs=self.n_jobs)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class where each row stopped."""
-        return self._policy.predict_proba(X, n_jobs=self._n_threads)
+        return self._policy.predict_proba(X, n_jobs=self.n_jobs)
 
     def cost(self, X: Any) -> NDArray[np.float64]:
         """Return what each row pays."""
-        return self._policy.cost(X, n_jobs=self._n_threads)
+        return self._policy.cost(X, n_jobs=self.n_jobs)
 
     def predict_and_cost(self, X: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Return the prediction for each row and what it pays, in one run."""
-        return run_policy(self._policy, X, self._n_threads)
+        return self._policy.predict_and_cost(X, n_jobs=self.n_jobs)
 
     def total_cost(self, X: Any, y: Any) -> NDArray[np.float64]:
         """Return what each row pays for features, and for a wrong decision.
@@ -336,10 +335,6 @@ class AdaptiveEnsemble(BaseEstimator):
     def start(self) -> Any:
         """Return a session: the next feature to buy, and a place to put its value."""
         return self._policy.start()
-
-    @property
-    def _n_threads(self) -> int:
-        return count_threads(self.n_jobs)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

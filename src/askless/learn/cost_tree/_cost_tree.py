@@ -13,7 +13,7 @@ from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_count, check_number
 from askless.learn._examples import Examples
 from askless.learn._mistakes import settle_mistakes, weigh_mistakes
-from askless.learn.cost_tree._grower import to_arrays
+from askless.learn.cost_tree._grower import to_nodes
 from askless.learn.cost_tree._search import CostTreeSearch
 from askless.learn.cost_tree._soft_rows import merge_rows
 from askless.policy import Policy, Tree
@@ -170,8 +170,12 @@ class CostTreeClassifier(PolicyClassifier):
         assert search.best is not None  # once it has run
         self.expected_cost_ = search.best.cost / search.total
         self._warn_if_stopped(search)
-        return Tree.from_arrays(
-            to_arrays(search.best), search.rows.tests, classes, prices, mistakes
+        return Tree(
+            search.rows.tests,
+            classes,
+            prices,
+            nodes=to_nodes(search.best),
+            mistakes=mistakes,
         )
 
     def _list_samples(self) -> list[int]:

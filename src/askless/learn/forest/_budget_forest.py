@@ -36,7 +36,7 @@ from askless.learn.forest._set_aside import (
     code_validation_rows,
     split_examples,
 )
-from askless.policy import Forest
+from askless.policy import Forest, Nodes
 
 __all__ = ["BudgetForestClassifier"]
 
@@ -252,21 +252,18 @@ class BudgetForestClassifier(PolicyClassifier):
         if n_old >= self.n_estimators:
             return
         missing = range(n_old, self.n_estimators)
-        arrays = grow_trees(
-            coded, like.prices, self._options(alpha), missing, n_threads
-        )
+        nodes = grow_trees(coded, like.prices, self._options(alpha), missing, n_threads)
         if like.mistakes is not None:
             # Decided again, by the costs of mistakes.
-            for tree in arrays:
-                tree.pop("decision", None)
+            nodes = replace(nodes, decision=None)
         if old is not None:
-            arrays.insert(0, old.arrays())
-        self.forests_[alpha] = Forest.from_arrays(
-            arrays,
+            nodes = Nodes.join([old.nodes, nodes])
+        self.forests_[alpha] = Forest(
             like.tests,
             like.classes,
             like.prices,
-            rule=like.rule,
+            nodes=nodes,
+            voting=like.voting,
             mistakes=like.mistakes,
             is_checked=True,
         )
@@ -358,5 +355,5 @@ class BudgetForestClassifier(PolicyClassifier):
         """
         forest = self._policy
         assert isinstance(forest, Forest)
-        counts = forest.count_leaves(self._rows(X), n_jobs=self._n_threads)
+        counts = forest.count_leaves(self._rows(X), n_jobs=self.n_jobs)
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))

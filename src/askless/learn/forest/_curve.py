@@ -115,7 +115,7 @@ def _vote(forest: Forest, votes: Any, leaf: Any, left_out: Any) -> None:
     rows = np.arange(len(leaf))
     if left_out is not None:
         rows, leaf = rows[left_out], leaf[left_out]
-    if forest.rule == "votes":
+    if forest.voting == "votes":
         votes[rows, forest.node_decision[leaf]] += 1.0
         return
     counts = np.diff(forest.weight_start)[leaf]
@@ -134,7 +134,7 @@ def _within(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _decide(forest: Forest, votes: NDArray[np.float64]) -> NDArray[Any]:
-    if forest.rule == "counts" and forest.mistakes is not None:
+    if forest.voting == "counts" and forest.mistakes is not None:
         return decide_classes(votes, forest.mistakes)
     return np.asarray(np.argmax(votes, axis=1))
 

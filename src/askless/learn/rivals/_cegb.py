@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from askless.learn._base import PolicyClassifier, run_policy
+from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_count, check_number, check_share
 from askless.learn._examples import Examples
 from askless.learn._validation import measure_rows
@@ -119,6 +119,6 @@ class CEGBClassifier(PolicyClassifier):
             examples.n_threads,
         )
         policy = run_to_leaves(grow_policy(plan, train, valid, examples))
-        run = run_policy(policy, valid.rows.values, examples.n_threads)
+        run = policy.predict_and_cost(valid.rows.values, n_jobs=self.n_jobs)
         self.point_ = measure_rows(valid.rows, *run, examples.classes)
         return policy

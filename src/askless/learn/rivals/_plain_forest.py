@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from askless.learn._base import PolicyClassifier
 from askless.learn._examples import Examples, as_matrix
-from askless.policy import Forest
+from askless.policy import Forest, Nodes
 from askless.problem import Costs, Test
 
 __all__ = ["PlainForestClassifier", "forest_of_sklearn"]
@@ -119,14 +119,15 @@ def forest_of_sklearn(
         Test(name, "number", cuts=tuple(values.tolist()))
         for name, values in zip(names, cuts, strict=True)
     )
-    arrays = [
-        _tree_arrays(tree, at, cuts) for tree, at in zip(trees, thresholds, strict=True)
+    grown = [
+        Nodes.from_arrays(_tree_arrays(tree, at, cuts))
+        for tree, at in zip(trees, thresholds, strict=True)
     ]
-    return Forest.from_arrays(
-        arrays,
+    return Forest(
         tests,
         tuple(model.classes_.tolist()),
         costs.price_list(tests),
+        nodes=Nodes.join(grown),
         mistakes=costs.mistake_matrix(tuple(model.classes_.tolist())),
     )
 

@@ -11,7 +11,7 @@ from askless._core.greedy._grow import grow_greedy
 from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_max_depth, check_number
 from askless.learn._examples import Examples
-from askless.policy import Policy, Tree
+from askless.policy import Nodes, Policy, Tree
 
 __all__ = ["GreedyTreeClassifier"]
 
@@ -105,4 +105,10 @@ class GreedyTreeClassifier(PolicyClassifier):
             free_reuse=bool(self.free_reuse),
         )
         mistakes = examples.costs.mistake_matrix(examples.classes)
-        return Tree.from_arrays(arrays, coded.tests, examples.classes, prices, mistakes)
+        return Tree(
+            coded.tests,
+            examples.classes,
+            prices,
+            nodes=Nodes.from_arrays(arrays),
+            mistakes=mistakes,
+        )

@@ -25,6 +25,7 @@ from askless.learn.trees._genetic import N_BITS, Genetic, decode_all, encode_val
 from askless.learn.trees._induction import Induction, never
 from askless.policy import Policy
 from askless.problem import PriceList
+from askless.problem._jobs import count_threads
 
 __all__ = ["ICETClassifier"]
 
@@ -184,7 +185,7 @@ class ICETClassifier(PolicyClassifier):
 
         def work() -> None:
             generation = 0
-            n_jobs = self._n_threads
+            n_jobs = count_threads(self.n_jobs)
             with ThreadPoolExecutor(n_jobs) as pool:
                 while True:
                     self.n_trials_ += genetic.assess(
