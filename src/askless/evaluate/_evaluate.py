@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.evaluate._drift import used_tests
 from askless.evaluate._evaluation import Evaluation
 from askless.evaluate._table import Ending, walk_table
 from askless.exceptions import InvalidTableError
 from askless.policy import Policy
-from askless.policy._base import raw_columns
 from askless.policy._sample import draw_runs
 from askless.problem import Table
 from askless.problem._column import clean_column
-from askless.problem._frames import is_frame
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "evaluate_rows"]
 
 # With more ways to go than this, cases are drawn instead of followed.
 MOST_ENDINGS = 300_000
@@ -59,7 +55,7 @@ def evaluate(
                 "well. Leave them out."
             )
         return _evaluate_table(policy, data)
-    return _evaluate_rows(policy, data, y, sample_weight)
+    return evaluate_rows(policy, data, y, sample_weight)[0]
 
 
 def _evaluate_table(policy: Policy, table: Table) -> Evaluation:
@@ -144,26 +140,26 @@ def _distribution(
     endings: list[Ending], prior: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     spent = np.array([ending.spent for ending in endings])
-    mass = np.array([float(e.chances @ prior[e.cases]) for e in endings])
+    weights = np.array([float(e.chances @ prior[e.cases]) for e in endings])
     costs, where = np.unique(spent, return_inverse=True)
-    return costs, _sum_by(where, mass)
+    return costs, _sum_by(where, weights)
 
 
 def _sum_by(where: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.bincount(where, weights=weights).astype(np.float64)
 
 
-def _clean_once(policy: Policy, X: Any) -> Any:
-    """Return rows whose columns are clean, since the policy is asked several times."""
-    used = used_tests(policy)
-    if used and (isinstance(X, Mapping) or is_frame(X)):
-        return raw_columns(X, policy.coding, used)[0]
-    return X
+def evaluate_rows(
+    policy: Policy, X: Any, y: Any, sample_weight: Any
+) -> tuple[Evaluation, NDArray[Any]]:
+    """Return what a policy costs on rows, and what it decides, from one run.
 
-
-def _evaluate_rows(policy: Policy, X: Any, y: Any, sample_weight: Any) -> Evaluation:
-    X = _clean_once(policy, X)
-    cost = policy.cost(X)
+    Parameters
+    ----------
+    policy, X, y, sample_weight
+        See :func:`evaluate`.
+    """
+    decided, cost = policy.predict_and_cost(X)
     n = len(cost)
     if n == 0:
         raise InvalidTableError(
@@ -179,7 +175,6 @@ def _evaluate_rows(policy: Policy, X: Any, y: Any, sample_weight: Any) -> Evalua
                 f"There must be a class for each row. Got {len(true)} for {n} rows. "
                 "Pass as many as there are rows."
             )
-        decided = policy.predict(X)
         truth, decision = _match_labels(policy, true, decided)
         error = (truth != decision).astype(np.float64)
         if policy.mistakes is not None:
@@ -191,7 +186,7 @@ def _evaluate_rows(policy: Policy, X: Any, y: Any, sample_weight: Any) -> Evalua
                 )
             mistake_cost = float(policy.mistakes[truth, decision] @ weights)
     costs, where = np.unique(cost, return_inverse=True)
-    return Evaluation(
+    found = Evaluation(
         expected_cost=float(cost @ weights),
         worst_cost=float(cost.max()),
         error=float(error @ weights),
@@ -202,6 +197,7 @@ def _evaluate_rows(policy: Policy, X: Any, y: Any, sample_weight: Any) -> Evalua
         costs=costs,
         weights=_sum_by(where, weights),
     )
+    return found, decided
 
 
 def _match_labels(

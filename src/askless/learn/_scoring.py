@@ -120,14 +120,16 @@ class CostScorer:
         self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None
     ) -> float:
         """Return the score of a fitted estimator."""
-        paid = np.asarray(estimator.cost(X), dtype=np.float64)
         matrix = None
         classes = tuple(np.asarray(estimator.classes_).tolist())
         if self.part == "total" or self.is_normalised:
             y = column_or_1d(y)
             matrix = self._matrix(estimator, classes)
         if self.part == "total":
-            paid = paid + mistake_costs(y, estimator.predict(X), classes, matrix)
+            decided, paid = estimator.predict_and_cost(X)
+            paid = paid + mistake_costs(y, decided, classes, matrix)
+        else:
+            paid = estimator.cost(X)
         mean = float(np.average(paid, weights=sample_weight))
         if self.is_normalised and matrix is not None:
             every = estimator.policy_.prices.cost_of_all()
