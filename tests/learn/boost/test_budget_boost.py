@@ -15,6 +15,7 @@ from askless.exceptions import (
     InvalidOptionError,
     MissingExtraError,
 )
+from askless.learn.boost._calibrate import Stops
 from askless.learn.boost._candidates import Candidates
 
 pytest.importorskip("lightgbm")
@@ -185,6 +186,34 @@ def test_a_lucky_threshold_is_not_chosen(rows, monkeypatch):
     ]
     monkeypatch.setattr(Candidates, "points", lambda self: points)
     assert boost._candidates.choose(None)[1] == points[3 * n // 4][1]
+
+
+def test_rows_to_choose_on_count_by_their_weights(rows):
+    X, y = rows
+    boost = BudgetBoostClassifier(budget=3, **QUICK).fit(X, y)
+    some = boost._candidates
+    counts = np.random.default_rng(0).integers(1, 4, len(some.true))
+    weighted = dataclasses.replace(some, weights=counts.astype(float))
+    again = np.repeat(np.arange(len(counts)), counts)
+    repeated = dataclasses.replace(
+        some,
+        true=some.true[again],
+        stops=[
+            Stops(s.reached[again], s.cost[again], s.predicted[again], s.last[again])
+            for s in some.stops
+        ],
+    )
+    for (_, one), (_, other) in zip(weighted.points(), repeated.points(), strict=True):
+        assert one.cost == pytest.approx(other.cost)
+        assert one.cost_spread == pytest.approx(other.cost_spread)
+        assert one.error == pytest.approx(other.error)
+    assert weighted.choose(3)[1].threshold == repeated.choose(3)[1].threshold
+    # Rows that are set aside bring their weights.
+    heavy = np.where(y == "yes", 5.0, 1.0)
+    boost = BudgetBoostClassifier(**QUICK).fit(X, y, sample_weight=heavy)
+    assert set(boost._candidates.weights) == {1.0, 5.0}
+    is_yes = boost._candidates.true == 1
+    assert np.array_equal(boost._candidates.weights, np.where(is_yes, 5.0, 1.0))
 
 
 def test_a_budget_that_buys_nothing_says_so(rows):

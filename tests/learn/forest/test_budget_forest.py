@@ -97,17 +97,22 @@ def test_trees_are_kept_while_the_mean_cost_is_within_the_budget():
     assert best_within(path, 5.0).n_estimators == 1
 
 
-def test_only_the_union_over_the_trees_fits_the_papers_table():
-    # Per cent of the features that one tree and ten trees use, forest and budgeted.
-    per_tree = np.array([22.57, 11.37, 26.86, 16.40, 3.86, 2.62])
-    reported = np.array([63.04, 23.21, 85.73, 57.80, 30.51, 21.09])
-    summed = 10 * per_tree
-    union = 100 * (1 - (1 - per_tree / 100) ** 10)
-    assert np.allclose(summed, [225.7, 113.7, 268.6, 164.0, 38.6, 26.2], atol=0.051)
-    assert np.allclose(union, [92.3, 70.1, 95.6, 83.3, 32.5, 23.3], atol=0.051)
-    # Some sums exceed all features; every reported share is below both.
-    assert (summed > 100).sum() == 4
-    assert np.all(reported < np.minimum(summed, union))
+def test_a_row_pays_for_the_union_of_the_tests_of_its_trees(rng):
+    # The paper counts features so: of ten trees that use 22.6 % of the features each, a
+    # row uses 63 %, and not 226 %.
+    X, y = noisy(rng, 400, m=12)
+    forest = BudgetForestClassifier(n_estimators=10, random_state=0).fit(X, y).policy_
+    trees = [forest.tree(i) for i in range(10)]
+    used = [set() for _ in X]
+    for tree in trees:
+        for row, node in enumerate(tree.apply(X).tolist()):
+            while (node := int(tree.parent[node])) >= 0:
+                used[row].add(int(tree.test[node]))
+    union = np.array([len(tests) for tests in used])
+    apart = np.array([tree.cost(X) for tree in trees])
+    assert np.array_equal(forest.cost(X), union)
+    assert np.all(union >= apart.max(axis=0))
+    assert apart.sum(axis=0).mean() > 12 > union.mean()
 
 
 # The fast grower and its twin.

@@ -21,8 +21,26 @@ ROWS = np.array(
 LABELS = np.array([3.0, 0, 0, 1, -2, -2])
 
 
-@parametrize_with_checks([ASTCClassifier()])
+# Rows are drawn, for samples or for validation, whatever they weigh.
+DRAWN = "check_sample_weight_equivalence_on_dense_data"
+
+
+@parametrize_with_checks(
+    [ASTCClassifier(), PlainForestClassifier(n_estimators=3)],
+    expected_failed_checks=lambda estimator: (
+        {} if isinstance(estimator, ASTCClassifier) else {DRAWN: "rows are drawn"}
+    ),
+)
 def test_scikit_learns_checks_pass(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_checks(
+    [CEGBClassifier(n_estimators=5)],
+    expected_failed_checks=lambda _: {DRAWN: "rows are drawn"},
+)
+def test_scikit_learns_checks_of_cegb_pass(estimator, check):
+    pytest.importorskip("lightgbm")
     check(estimator)
 
 

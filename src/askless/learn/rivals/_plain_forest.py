@@ -95,6 +95,12 @@ class PlainForestClassifier(PolicyClassifier):
         self.model_ = model.fit(matrix, labels, rows.weights)
         return forest_of_sklearn(self.model_, examples.names, examples.costs)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = False
+        tags.input_tags.string = False
+        return tags
+
 
 def forest_of_sklearn(
     model: RandomForestClassifier, names: list[str], costs: Costs
