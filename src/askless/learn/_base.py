@@ -19,7 +19,7 @@ from askless.exceptions import DegeneratePolicyWarning
 from askless.learn._examples import Examples, Values
 from askless.learn._mistakes import settle_costs
 from askless.learn._reading import (
-    read_labelled_rows,
+    read_known_rows,
     read_rows,
     read_validation_rows,
 )
@@ -88,7 +88,7 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
         """
         # A warm start goes on from what was learned, and so keeps the columns.
         is_warm = getattr(self, "warm_start", False) and hasattr(self, "classes_")
-        rows, names, classes = read_labelled_rows(
+        rows, names, classes = read_known_rows(
             self, X, y, sample_weight, reset=not is_warm
         )
         examples = Examples(

@@ -28,7 +28,7 @@ from askless.problem._tests import CodeArray, code_dtype
 __all__ = [
     "CodedExamples",
     "Examples",
-    "LabelledRows",
+    "KnownRows",
     "Values",
     "as_matrix",
     "code_examples",
@@ -41,7 +41,7 @@ Values = NDArray[Any] | Columns
 
 
 @dataclass(frozen=True)
-class LabelledRows:
+class KnownRows:
     """Rows whose class is known, such as validation rows.
 
     Attributes
@@ -63,9 +63,9 @@ class LabelledRows:
         """How many rows there are."""
         return len(self.class_ids)
 
-    def take(self, rows: Any) -> LabelledRows:
+    def take(self, rows: Any) -> KnownRows:
         """Return some of the rows, by number, mask or slice."""
-        return LabelledRows(
+        return KnownRows(
             take_rows(self.values, rows),
             self.class_ids[rows],
             None if self.weights is None else self.weights[rows],
@@ -78,7 +78,7 @@ class Examples:
 
     Attributes
     ----------
-    rows : LabelledRows
+    rows : KnownRows
         The rows to learn from; none of them has the weight 0.
     names : list of str
         The names of the tests.
@@ -88,16 +88,16 @@ class Examples:
         What tests and, if anyone has said so, mistakes cost.
     n_threads : int
         How many threads may be used.
-    valid : LabelledRows or None
+    valid : KnownRows or None
         Validation rows that were given.
     """
 
-    rows: LabelledRows
+    rows: KnownRows
     names: list[str]
     classes: tuple[Outcome, ...]
     costs: Costs
     n_threads: int = 1
-    valid: LabelledRows | None = None
+    valid: KnownRows | None = None
 
     @property
     def n_rows(self) -> int:

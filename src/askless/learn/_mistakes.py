@@ -131,13 +131,13 @@ def _factors(class_weight: Any, classes: tuple[Hashable, ...]) -> NDArray[np.flo
             "class_weight must be a mapping of class to factor, or 'balanced'. Got "
             f"{class_weight!r}. Leave it out for equal classes."
         )
-    unknown = [label for label in class_weight if label not in classes]
+    unknown = [given for given in class_weight if given not in classes]
     if unknown:
         raise InvalidOptionError(
             f"class_weight must name classes. Got {unknown[0]!r}, which is none of "
             f"{list(classes)[:8]}. Leave out what is not a class."
         )
-    factors = np.array([float(class_weight.get(label, 1.0)) for label in classes])
+    factors = np.array([float(class_weight.get(known, 1.0)) for known in classes])
     if not np.all((factors >= 0) & np.isfinite(factors)):
         raise InvalidOptionError(
             "class_weight must have finite factors >= 0. Got others. Leave out what "

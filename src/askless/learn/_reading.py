@@ -18,13 +18,13 @@ from sklearn.utils.validation import (
 )
 
 from askless.exceptions import InvalidOptionError, InvalidTableError
-from askless.learn._examples import LabelledRows, Values, count_rows
+from askless.learn._examples import KnownRows, Values, count_rows
 from askless.problem._column import is_number
 from askless.problem._frames import Columns, clean_columns, is_frame
 
 __all__ = [
     "number_classes",
-    "read_labelled_rows",
+    "read_known_rows",
     "read_rows",
     "read_validation_rows",
 ]
@@ -69,25 +69,25 @@ def read_rows(
     return clean_columns(matrix, names) if has_text else matrix, names
 
 
-def read_labelled_rows(
+def read_known_rows(
     estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool
-) -> tuple[LabelledRows, list[str], NDArray[Any]]:
+) -> tuple[KnownRows, list[str], NDArray[Any]]:
     """Return rows to learn from, without those of weight 0; names; and classes."""
     values, names = read_rows(estimator, X, reset=reset, y=y)
-    labels = column_or_1d(y, warn=True)
-    _check_lengths(count_rows(values), len(labels), "y")
-    classes, class_ids = number_classes(labels)
+    y = column_or_1d(y, warn=True)
+    _check_lengths(count_rows(values), len(y), "y")
+    classes, class_ids = number_classes(y)
     # The narrowest type: sorting rows by class then takes one pass for each byte.
     class_ids = class_ids.astype(np.min_scalar_type(len(classes)), copy=False)
     if sample_weight is None:
-        return LabelledRows(values, class_ids), names, classes
+        return KnownRows(values, class_ids), names, classes
     weights = _check_sample_weight(
         sample_weight,
-        labels if isinstance(values, dict) else values,
+        y if isinstance(values, dict) else values,
         dtype=np.float64,
         ensure_non_negative=True,
     )
-    rows = LabelledRows(values, class_ids, weights)
+    rows = KnownRows(values, class_ids, weights)
     # Rows of weight 0 must not even choose a threshold.
     is_there = weights > 0
     return rows if is_there.all() else rows.take(is_there), names, classes
@@ -95,7 +95,7 @@ def read_labelled_rows(
 
 def read_validation_rows(
     estimator: Any, X: Any, y: Any, classes: NDArray[Any]
-) -> LabelledRows | None:
+) -> KnownRows | None:
     """Return the validation rows that were given, if any.
 
     A class that is not among those to learn is always decided wrongly.
@@ -108,35 +108,35 @@ def read_validation_rows(
     if X is None:
         return None
     values = read_rows(estimator, X, reset=False)[0]
-    labels = column_or_1d(y, warn=True).tolist()
-    _check_lengths(count_rows(values), len(labels), "y_valid")
-    place = {label: i for i, label in enumerate(classes.tolist())}
-    return LabelledRows(values, np.array([place.get(label, -1) for label in labels]))
+    y = column_or_1d(y, warn=True).tolist()
+    _check_lengths(count_rows(values), len(y), "y_valid")
+    place = {known: i for i, known in enumerate(classes.tolist())}
+    return KnownRows(values, np.array([place.get(true, -1) for true in y]))
 
 
-def number_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def number_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the classes, ascending, and for each row which of them it has.
 
-    Raises ValueError if the labels are not those of classes. Whole numbers always are,
-    and where they are few they are counted instead of sorted.
+    Raises ValueError if these are no classes. Whole numbers always are, and where they
+    are few they are counted instead of sorted.
 
     Examples
     --------
     >>> number_classes(np.array([7, 3, 7, 7, 3]))
     (array([3, 7]), array([1, 0, 1, 1, 0], dtype=uint8))
     """
-    if labels.dtype.kind in "iu" and len(labels):
-        low, high = int(labels.min()), int(labels.max())
-        if high - low < max(256, len(labels) // 4) and high < 2**63:
-            shifted = labels.astype(np.int64) - low
+    if y.dtype.kind in "iu" and len(y):
+        low, high = int(y.min()), int(y.max())
+        if high - low < max(256, len(y) // 4) and high < 2**63:
+            shifted = y.astype(np.int64) - low
             occurs = np.flatnonzero(np.bincount(shifted))
-            if 2 * len(occurs) < len(labels) and len(occurs) < 256:
+            if 2 * len(occurs) < len(y) and len(occurs) < 256:
                 ids = np.zeros(high - low + 1, dtype=np.uint8)
                 ids[occurs] = np.arange(len(occurs))
-                classes = (occurs + low).astype(labels.dtype)
+                classes = (occurs + low).astype(y.dtype)
                 return classes, ids[shifted]
-    check_classification_targets(labels)
-    return np.unique(labels, return_inverse=True)
+    check_classification_targets(y)
+    return np.unique(y, return_inverse=True)
 
 
 def _check_names(estimator: Any, names: list[str], *, reset: bool) -> None:
@@ -151,11 +151,11 @@ def _check_names(estimator: Any, names: list[str], *, reset: bool) -> None:
         )
 
 
-def _check_lengths(n_rows: int, n_labels: int, name: str) -> None:
-    if n_rows != n_labels or n_rows == 0:
+def _check_lengths(n_rows: int, n_classes: int, name: str) -> None:
+    if n_rows != n_classes or n_rows == 0:
         raise InvalidTableError(
             "Every row must have a class, and there must be rows. Got "
-            f"{n_rows} rows and {n_labels} classes. Check {name}."
+            f"{n_rows} rows and {n_classes} classes. Check {name}."
         )
 
 

@@ -39,9 +39,9 @@ def mistake_costs(
     Parameters
     ----------
     true, decided : array-like of shape (n_rows,)
-        Labels.
+        The true class of each row, and the decision.
     classes : tuple
-        The labels that the matrix speaks of, in order.
+        The classes that the matrix speaks of, in order.
     mistakes : ndarray of shape (n_classes, n_classes)
         ``mistakes[true][decision]``. A true class that is not among `classes` is
         priced only if all mistakes cost the same.
@@ -57,21 +57,21 @@ def mistake_costs(
             "without costs of mistakes. Give it mistakes=..., or use "
             "make_cost_scorer(mistakes=...)."
         )
-    index = {label: i for i, label in enumerate(classes)}
+    index = {known: i for i, known in enumerate(classes)}
     truth = np.array([index.get(v, -1) for v in np.asarray(true).tolist()], dtype=int)
     choice = np.array([index[v] for v in np.asarray(decided).tolist()], dtype=int)
-    is_strange = truth < 0
+    is_new = truth < 0
     paid = np.asarray(mistakes)[truth, choice]
-    if is_strange.any():
+    if is_new.any():
         off_diagonal = mistakes[~np.eye(len(classes), dtype=bool)]
         if off_diagonal.size == 0 or np.ptp(off_diagonal) > 0:
-            stranger = np.asarray(true).tolist()[int(np.argmax(is_strange))]
+            new = np.asarray(true).tolist()[int(np.argmax(is_new))]
             raise InvalidOptionError(
                 "To price mistakes, every true class must have been seen in training. "
-                f"Got {stranger!r}. Leave such rows out, or let all mistakes cost the "
+                f"Got {new!r}. Leave such rows out, or let all mistakes cost the "
                 "same."
             )
-        paid = np.where(is_strange, off_diagonal[0], paid)
+        paid = np.where(is_new, off_diagonal[0], paid)
     return np.asarray(paid, dtype=np.float64)
 
 

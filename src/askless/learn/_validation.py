@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.learn._examples import LabelledRows
+from askless.learn._examples import KnownRows
 from askless.problem import Outcome
 
 __all__ = ["ValidationPoint", "measure_rows", "standard_error", "summarise_rows"]
@@ -116,7 +116,7 @@ def summarise_rows(
 
 
 def measure_rows(
-    rows: LabelledRows,
+    rows: KnownRows,
     decided: NDArray[Any],
     paid: NDArray[np.float64],
     classes: tuple[Outcome, ...],
@@ -125,7 +125,7 @@ def measure_rows(
 
     Parameters
     ----------
-    rows : LabelledRows
+    rows : KnownRows
         The rows.
     decided, paid : ndarray of shape (n_rows,)
         What each row was decided, and paid.

@@ -380,9 +380,9 @@ def _encode_truth(policy: Ensemble, y: Any, n_rows: int) -> NDArray[np.float64]:
         )
     if policy.answers_number:
         return values.astype(np.float64)
-    index = {label: i for i, label in enumerate(policy.classes)}
+    place = {known: i for i, known in enumerate(policy.classes)}
     # A class that the model does not know is never predicted.
-    return np.array([index.get(label, -1) for label in values.tolist()], np.float64)
+    return np.array([place.get(true, -1) for true in values.tolist()], np.float64)
 
 
 def _warn_of_prior(policy: Ensemble, budget: float) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
-from askless.learn._examples import Examples, LabelledRows, Values
+from askless.learn._examples import Examples, KnownRows, Values
 from askless.problem import Test
 from askless.problem._coding import category_test
 from askless.problem._column import is_number
@@ -26,7 +26,7 @@ class BoosterRows:
 
     Attributes
     ----------
-    rows : LabelledRows
+    rows : KnownRows
         The rows.
     tests : tuple of Test
         The columns; numbers have no cuts yet.
@@ -34,12 +34,12 @@ class BoosterRows:
         Numbers as they are and categories as their codes; NaN is missing.
     """
 
-    rows: LabelledRows
+    rows: KnownRows
     tests: tuple[Test, ...]
     matrix: NDArray[np.float64]
 
     @classmethod
-    def of(cls, rows: LabelledRows, tests: tuple[Test, ...]) -> BoosterRows:
+    def of(cls, rows: KnownRows, tests: tuple[Test, ...]) -> BoosterRows:
         """Return rows with their matrix."""
         return cls(rows, tests, to_matrix(rows.values, tests))
 

@@ -1,4 +1,4 @@
-"""Grow one LightGBM booster that minds prices, and make a policy of it.
+"""Grow one LightGBM booster with prices in mind, and make a policy of it.
 
 This module must not know budgets, nor which of several boosters is taken.
 """
@@ -33,7 +33,7 @@ class BoosterPlan:
     Attributes
     ----------
     tradeoff : float
-        How much it minds costs, in units of the mean cost.
+        How much costs count, in units of the mean cost.
     is_bagged : bool
         Whether each tree sees half of the rows; such a booster learns more slowly, for
         a third more rounds, and shrinks its leaves.

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from askless.exceptions import InvalidOptionError
 from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_budget, check_count, check_share
-from askless.learn._examples import Examples, LabelledRows
+from askless.learn._examples import Examples, KnownRows
 from askless.learn._validation import summarise_rows
 from askless.learn.boost._booster_rows import BoosterRows, split_rows
 from askless.learn.boost._boosters import (
@@ -55,7 +55,7 @@ class BudgetBoostClassifier(PolicyClassifier):
         Cost of a wrong decision, ``mistakes[true][decision]``, for ``total_cost`` and
         scorers; boosters are grown and decide without. Those of `costs` by default.
     tradeoffs : tuple of float, default=(0.001, 0.01, 0.04, 0.15)
-        How much the boosters mind costs, in units of the mean cost: one model each.
+        How much costs count, in units of the mean cost: one model each.
     bagged_tradeoffs : tuple of float, default=(0.001, 0.025, 0.3)
         The same of boosters that see half of the rows with each tree, learn more slowly
         and shrink their leaves: often more accurate where rows are few. May be empty.
@@ -267,7 +267,7 @@ def _trace(model: Ensemble, rows: BoosterRows, examples: Examples) -> Stops:
     return trace_stops(model, rows.rows.values, examples.n_threads)[0]
 
 
-def _join_weights(parts: list[LabelledRows]) -> NDArray[np.float64] | None:
+def _join_weights(parts: list[KnownRows]) -> NDArray[np.float64] | None:
     """Return the weights of several sets of rows; None if all are 1."""
     if all(rows.weights is None for rows in parts):
         return None

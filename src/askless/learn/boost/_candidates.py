@@ -26,11 +26,11 @@ class BoostPoint(ValidationPoint):
     Attributes
     ----------
     tradeoff : float
-        How much the booster was made to mind costs.
+        How much costs counted while it was grown.
     threshold : float
         When it stops; infinite if only when it is settled.
     is_bagged : bool
-        Whether each tree of the booster saw a part of the rows only.
+        Whether each tree of the booster saw half of the rows.
     cost, cost_spread, cost_stderr, error, n_rows
         See :class:`ValidationPoint`.
 

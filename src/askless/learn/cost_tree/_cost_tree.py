@@ -88,7 +88,7 @@ class CostTreeClassifier(PolicyClassifier):
     ever more of them. Ctrl-C or the time limit end it at any point: what is not grown
     yet then follows the cheaper of two greedy rules.
 
-    Below a delayed test everything is ordered at once, for all rows that get there.
+    Below a delayed test everything is bought together, for all rows that get there.
 
     A category that a node has not seen goes where most rows go.
 

@@ -1,6 +1,6 @@
 """Measure a forest as its trees are added: error and cost on rows of known class.
 
-This module must not know how the forest was grown, nor what is chosen by the curve.
+This module must not know how the forest was grown, nor what is chosen on the curve.
 """
 
 from __future__ import annotations

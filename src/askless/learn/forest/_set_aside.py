@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from askless.exceptions import InvalidTableError
-from askless.learn._examples import CodedExamples, Examples, LabelledRows, code_rows
+from askless.learn._examples import CodedExamples, Examples, KnownRows, code_rows
 from askless.learn.forest._curve import CodedRows
 from askless.learn.forest._grow import GrowthOptions, bag_of
 from askless.problem import Test
@@ -18,7 +18,7 @@ __all__ = ["code_out_of_bag", "code_validation_rows", "split_examples"]
 
 def split_examples(
     examples: Examples, fraction: float, seed: int
-) -> tuple[Examples, LabelledRows]:
+) -> tuple[Examples, KnownRows]:
     """Return the examples to grow on, and a fraction of the rows that is set aside.
 
     Parameters
@@ -33,8 +33,8 @@ def split_examples(
     class_ids = examples.rows.class_ids
     rng = np.random.default_rng([seed, 1])
     is_aside = np.zeros(len(class_ids), dtype=bool)
-    for label in np.unique(class_ids):
-        rows = rng.permutation(np.flatnonzero(class_ids == label))
+    for class_id in np.unique(class_ids):
+        rows = rng.permutation(np.flatnonzero(class_ids == class_id))
         is_aside[rows[: int(fraction * len(rows))]] = True
     if not is_aside.any():
         rows = np.flatnonzero(class_ids == np.bincount(class_ids).argmax())
@@ -48,7 +48,7 @@ def split_examples(
 
 
 def code_validation_rows(
-    rows: LabelledRows, tests: tuple[Test, ...], n_jobs: int
+    rows: KnownRows, tests: tuple[Test, ...], n_jobs: int
 ) -> CodedRows:
     """Return validation rows, coded as the forests are."""
     codes = code_rows(rows.values, tests, n_jobs)

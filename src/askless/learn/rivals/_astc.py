@@ -33,7 +33,7 @@ class LinearFit:
 
     features: list[int]
     coefficients: Matrix
-    fit: float  # the share of the squared labels that is explained
+    fit: float  # the share of the squares of y that is explained
 
 
 def fit_greedily(
@@ -116,7 +116,7 @@ class AstcNode:
 class ASTCClassifier(CostClassifier):
     """Approximately submodular tree of classifiers.
 
-    At each node a linear model of the labels is fitted by least squares; features are
+    At each node a linear model of the classes is fitted by least squares; features are
     bought one by one, by how much they improve the fit for their price, until the
     budget of the node is spent. Features of the nodes above are free. Rows whose score
     is above the median go right. The model of the leaf decides.

@@ -51,7 +51,7 @@ class CEGBClassifier(PolicyClassifier):
         Cost of a wrong decision, ``mistakes[true][decision]``, for ``total_cost`` and
         scorers. Those of `costs` by default.
     tradeoff : float, default=0.01
-        How much the booster minds costs, in units of the mean cost.
+        How much costs count, in units of the mean cost.
     n_estimators, n_leaves, learning_rate, l2, validation_fraction, random_state, n_jobs
         See :class:`BudgetBoostClassifier`. The validation rows say when to stop adding
         trees.

@@ -91,8 +91,8 @@ class PlainForestClassifier(PolicyClassifier):
             n_jobs=examples.n_threads,
         )
         matrix = as_matrix(rows.values, "PlainForestClassifier")
-        labels = np.array(examples.classes)[rows.class_ids]
-        self.model_ = model.fit(matrix, labels, rows.weights)
+        y = np.array(examples.classes)[rows.class_ids]
+        self.model_ = model.fit(matrix, y, rows.weights)
         return forest_of_sklearn(self.model_, examples.names, examples.costs)
 
     def __sklearn_tags__(self) -> Any:
@@ -107,8 +107,8 @@ def forest_of_sklearn(
 ) -> Forest:
     """Return a fitted forest of scikit-learn as a policy, node for node.
 
-    A threshold is moved down to the next number of single precision, which parts the
-    same single-precision values.
+    A threshold is moved down to the next number of single precision, which separates
+    the same single-precision values.
     """
     trees = [estimator.tree_ for estimator in model.estimators_]
     thresholds = [_single_below(tree.threshold) for tree in trees]
@@ -119,7 +119,7 @@ def forest_of_sklearn(
             for tree, at in zip(trees, thresholds, strict=True)
         ]
         every = np.unique(np.concatenate(used))
-        # Infinity parts numbers from missing values, which is one past the last cut.
+        # Infinity, one past the last cut, separates numbers from missing values.
         cuts.append(every[np.isfinite(every)])
     tests = tuple(
         Test(name, "number", cuts=tuple(values.tolist()))

@@ -58,7 +58,8 @@ def _held_out_cost(model: ACTClassifier, train: Examples, held_out: Examples) ->
     policy = model._grow(train)
     rows = held_out.rows
     mistakes = settle_mistakes(policy.mistakes, policy.prices, len(policy.classes))
-    place: dict[Any, int] = {label: i for i, label in enumerate(policy.classes)}
-    decided = [place[label] for label in policy.predict(rows.values).tolist()]
-    total = policy.cost(rows.values) + mistakes[rows.class_ids, decided]
+    decided, paid = policy.predict_and_cost(rows.values)
+    place: dict[Any, int] = {known: i for i, known in enumerate(policy.classes)}
+    choice = [place[decision] for decision in decided.tolist()]
+    total = paid + mistakes[rows.class_ids, choice]
     return float(total.sum() if rows.weights is None else total @ rows.weights)

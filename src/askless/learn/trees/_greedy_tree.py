@@ -1,4 +1,4 @@
-"""GreedyTree on examples: a tree of least worst cost for the pairs that it parts."""
+"""GreedyTree on examples: a tree of least worst cost for the pairs it separates."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ __all__ = ["GreedyTreeClassifier"]
 
 
 class GreedyTreeClassifier(PolicyClassifier):
-    """One tree, grown by the price of parting pairs of different class.
+    """One tree, grown by the price of separating pairs of different class.
 
-    At each node the tree buys the test that, in its worst outcome, parts the most pairs
-    of rows of different class for its price; one whose group is open is discounted.
+    At each node the tree buys the test that, in its worst outcome, separates the most
+    pairs of rows of different class for its price; one whose group is open is
+    discounted.
 
     Parameters
     ----------

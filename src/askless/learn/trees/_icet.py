@@ -95,7 +95,7 @@ class ICETClassifier(PolicyClassifier):
     Numbers are strings of 12 bits: costs from 1 to 10,000, the weight from 0 to 1, the
     confidence from 1 to 100 %. The search is that of the program GENESIS: two-point
     crossover, selection by the distance from the worst of five generations, the best
-    always survives. The published description leaves open how rows are parted: about
+    always survives. The published description leaves open how rows are divided: about
     halves are our choice, and a parameter. Rows that are alike stay together, so that
     nothing held out was seen before, and a row of weight 2 is the same as two rows.
 
