@@ -246,6 +246,15 @@ def test_a_fit_that_fails_leaves_the_last_one_usable(rng):
     assert model.predict(X).tolist() == before
 
 
+def test_a_first_fit_that_fails_is_no_warm_start(rng):
+    model = make("forest", budget=2, warm_start=True)
+    with pytest.raises(InvalidTableError, match="enough rows to set some aside"):
+        model.fit([[0.0], [1.0]], ["no", "yes"])
+    X, y = make_rows(rng)
+    cold = make("forest", budget=2).fit(X, y)
+    assert same_model(model.fit(X, y), cold, X)
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_nothing_warns_on_plain_rows(name, rng):
     X, y = make_rows(rng)

@@ -72,6 +72,8 @@ class CostTreeClassifier(PolicyClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
     stages_ : list of Stage
         What was tried, when, and what it was worth.
     status_ : {"done", "time", "interrupt"}

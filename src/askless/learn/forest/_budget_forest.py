@@ -220,7 +220,7 @@ class BudgetForestClassifier(PolicyClassifier):
 
     def _start(self, examples: Examples) -> bool:
         """Start again, unless trees of the last fit are to be kept; return whether."""
-        if not self.warm_start or not hasattr(self, "forests_"):
+        if not self.warm_start or not getattr(self, "forests_", None):
             source = check_random_state(self.random_state)
             self._seed = int(source.randint(np.iinfo(np.int32).max))
             self.forests_: dict[float, Forest] = {}

@@ -142,6 +142,8 @@ class ASTCClassifier(CostClassifier):
         One tree for two classes, else one for each class.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
 
     Notes
     -----

@@ -48,6 +48,8 @@ class PlainForestClassifier(PolicyClassifier):
         scikit-learn's own.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
 
     Notes
     -----

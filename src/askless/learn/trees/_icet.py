@@ -79,6 +79,8 @@ class ICETClassifier(PolicyClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
     bias_costs_ : ndarray of shape (n_tests,)
         The costs that the tree was grown by.
     cost_weight_, confidence_ : float

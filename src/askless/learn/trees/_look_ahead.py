@@ -223,6 +223,8 @@ class LSID3Classifier(_SampledTreeClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
     n_samples_ : int
         How many samples the tree was grown with.
     expected_cost_ : float
@@ -325,6 +327,8 @@ class ACTClassifier(_SampledTreeClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
     n_samples_ : int
         How many samples the tree was grown with.
     expected_cost_ : float
