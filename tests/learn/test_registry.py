@@ -38,7 +38,11 @@ def test_a_learner_is_listed_as_what_it_is(name):
     assert learner.summary.endswith(".")
 
 
-@pytest.mark.parametrize("kind", public_learners(), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind",
+    sorted(public_learners(), key=lambda kind: kind.__name__),
+    ids=lambda kind: kind.__name__,
+)
 def test_all_learners_speak_the_same_language(kind):
     fit = inspect.signature(kind.fit)
     assert list(fit.parameters) == [

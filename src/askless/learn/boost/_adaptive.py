@@ -297,19 +297,19 @@ class AdaptiveEnsemble(BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the prediction for each row."""
-        return self._policy.predict(X, n_jobs=self.n_jobs)
+        return self._policy.predict(X, n_jobs=count_threads(self.n_jobs))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class where each row stopped."""
-        return self._policy.predict_proba(X, n_jobs=self.n_jobs)
+        return self._policy.predict_proba(X, n_jobs=count_threads(self.n_jobs))
 
     def cost(self, X: Any) -> NDArray[np.float64]:
         """Return what each row pays."""
-        return self._policy.cost(X, n_jobs=self.n_jobs)
+        return self._policy.cost(X, n_jobs=count_threads(self.n_jobs))
 
     def predict_and_cost(self, X: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Return the prediction for each row and what it pays, in one run."""
-        return self._policy.predict_and_cost(X, n_jobs=self.n_jobs)
+        return self._policy.predict_and_cost(X, n_jobs=count_threads(self.n_jobs))
 
     def total_cost(self, X: Any, y: Any) -> NDArray[np.float64]:
         """Return what each row pays for features, and for a wrong decision.
