@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from askless._core.greedy._criteria import Pairs
 from askless._core.greedy._grow import grow_greedy
-from askless._core.greedy._options import CodedRows, GrowthLimits
+from askless._core.greedy._options import GrowthLimits, GrowthRows
 from askless.problem import Costs, Test
 
 mpl.use("Agg")
@@ -42,7 +42,7 @@ def grow_seconds(n: int, m: int, k: int) -> float:
     prices = Costs([1.0] * m).price_list(tests).engine
     best = float("inf")
     for _ in range(3):
-        rows = CodedRows(
+        rows = GrowthRows(
             codes.copy(), np.bincount(labels, minlength=k).astype(np.int64),
             np.full(m, 32, dtype=np.int32), np.ones(m, dtype=np.uint8),
         )  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 
 from askless._core.greedy._criteria import Pairs, measure_impurity
 from askless._core.greedy._grow import grow_greedy
-from askless._core.greedy._options import CodedRows, GrowthLimits
+from askless._core.greedy._options import GrowthRows, GrowthLimits
 from askless.problem import Costs, Test
 
 
@@ -29,7 +29,7 @@ def grow(
         for i, n in enumerate(levels)
     ]
     prices = Costs([1.0] * len(levels) if costs is None else costs).price_list(tests)
-    rows = CodedRows(
+    rows = GrowthRows(
         np.ascontiguousarray(codes[:, order]),
         np.bincount(classes).astype(np.int64),
         np.array(levels, dtype=np.int32),

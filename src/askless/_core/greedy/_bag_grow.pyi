@@ -2,11 +2,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless._core.greedy._bagging import Bundles
-from askless._core.greedy._options import CodedRows, GrowthLimits, RandomDraws
+from askless._core.greedy._options import GrowthLimits, GrowthRows, RandomDraws
 from askless._core.tree._store import TreeBuffer
 
 def grow_bagged(
-    rows: CodedRows,
+    rows: GrowthRows,
     price: NDArray[np.float64],
     *,
     alpha: float,

@@ -243,7 +243,7 @@ def grow_bagged(
 ):
     """Grow a tree on a sample of coded rows and return it as a TreeBuffer.
 
-    ``rows`` are CodedRows of known outcomes, their codes of one byte and every test
+    ``rows`` are GrowthRows of known outcomes, their codes of one byte and every test
     ordered; they are not changed. ``counts`` says how often each row is in the sample,
     once each by default; the weights of the rows are not looked at. ``bundles`` are
     those of the codes, if they were made. Of the ``limits``, the nodes and the budget

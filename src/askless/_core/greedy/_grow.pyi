@@ -2,11 +2,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless._core.greedy._criteria import Criterion
-from askless._core.greedy._options import CodedRows, GrowthLimits, RandomDraws
+from askless._core.greedy._options import GrowthLimits, GrowthRows, RandomDraws
 from askless._core.price._prices import Prices
 
 def grow_greedy(
-    rows: CodedRows,
+    rows: GrowthRows,
     criterion: Criterion,
     prices: Prices,
     *,

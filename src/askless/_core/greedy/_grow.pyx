@@ -360,7 +360,7 @@ def grow_greedy(
 ):
     """Grow a tree on coded rows and return its arrays.
 
-    ``rows`` are CodedRows; their codes, weights and prior are used up: they are
+    ``rows`` are GrowthRows; their codes, weights and prior are used up: they are
     rearranged while the tree grows. ``free_reuse`` scores a test that was bought on the
     way down as free; otherwise it is scored at its price again, though a case never
     pays twice. The nodes of the tree hold the prior of each class, or with

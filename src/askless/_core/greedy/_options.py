@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CodedRows", "GrowthLimits", "RandomDraws"]
+__all__ = ["GrowthRows", "GrowthLimits", "RandomDraws"]
 
 
 @dataclass(frozen=True, eq=False)
-class CodedRows:
+class GrowthRows:
     """Rows to grow a tree on, sorted by class.
 
     Attributes

@@ -35,7 +35,7 @@ cdef struct Rows:
     int64_t* class_rows  # (n_classes,) rows of each; the runs follow one another
 
 
-# Make the root's rows out of CodedRows, whose arrays must stay alive.
+# Make the root's rows out of GrowthRows, whose arrays must stay alive.
 cdef int open_rows(rows, Rows* root) except -1
 
 cdef void release_rows(Rows* rows) noexcept nogil

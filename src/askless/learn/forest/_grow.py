@@ -19,9 +19,10 @@ from askless._core.greedy._bag_grow import grow_bagged
 from askless._core.greedy._bagging import Bundles, bundle_codes, draw_bag
 from askless._core.greedy._criteria import Hinged
 from askless._core.greedy._grow import grow_greedy
-from askless._core.greedy._options import CodedRows, GrowthLimits, RandomDraws
+from askless._core.greedy._options import GrowthLimits, GrowthRows, RandomDraws
 from askless._core.tree._store import join_trees
 from askless.learn._examples import CodedExamples
+from askless.policy import Nodes
 from askless.problem import PriceList
 
 __all__ = ["GrowthOptions", "bag_of", "grow_trees", "tree_key"]
@@ -77,9 +78,9 @@ def grow_trees(
     options: GrowthOptions,
     trees: Sequence[int],
     n_jobs: int,
-) -> list[dict[str, NDArray[Any]]]:
-    """Grow the trees of these numbers and return their arrays, ready to be joined."""
-    rows = CodedRows(
+) -> Nodes:
+    """Grow the trees of these numbers and return their nodes."""
+    rows = GrowthRows(
         examples.codes,
         examples.class_rows,
         examples.n_levels,
@@ -93,14 +94,15 @@ def grow_trees(
             trees,
             n_jobs,
         )
-        return [join_trees(grown)]
+        return Nodes.from_arrays(join_trees(grown))
     draws = _find_draws(examples, options)
-    return _map(
+    plain = _map(
         lambda tree: _grow_any(rows, prices, options, draws, tree), trees, n_jobs
     )
+    return Nodes.join(Nodes.from_arrays(arrays) for arrays in plain)
 
 
-def is_simple(rows: CodedRows, prices: PriceList, options: GrowthOptions) -> bool:
+def is_simple(rows: GrowthRows, prices: PriceList, options: GrowthOptions) -> bool:
     """Return whether the fast grower can grow these trees."""
     return (
         options.use_fast
@@ -136,7 +138,7 @@ def _find_draws(examples: CodedExamples, options: GrowthOptions) -> RandomDraws:
 
 
 def _grow_fast(
-    rows: CodedRows,
+    rows: GrowthRows,
     bundles: Bundles,
     prices: PriceList,
     options: GrowthOptions,
@@ -155,7 +157,7 @@ def _grow_fast(
 
 
 def _grow_any(
-    rows: CodedRows,
+    rows: GrowthRows,
     prices: PriceList,
     options: GrowthOptions,
     draws: RandomDraws,
@@ -172,7 +174,7 @@ def _grow_any(
     )
 
 
-def _take_sample(rows: CodedRows, counts: NDArray[np.uint8] | None) -> CodedRows:
+def _take_sample(rows: GrowthRows, counts: NDArray[np.uint8] | None) -> GrowthRows:
     """Return a copy of the rows of a sample, which growing may use up."""
     codes: Any = rows.codes
     weights = rows.weights

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from askless._core.greedy._criteria import Criterion, Pairs, WeightRemoved
 from askless._core.greedy._grow import grow_greedy
-from askless._core.greedy._options import CodedRows, GrowthLimits
+from askless._core.greedy._options import GrowthLimits, GrowthRows
 from askless.exceptions import InvalidOptionError, NoPolicyError
-from askless.policy import Tree
+from askless.policy import Nodes, Tree
 from askless.solve._task import Task, take_cases
 from askless.solve.greedy._impurities import make_criterion
 
@@ -154,12 +154,16 @@ def grow_by_criterion(
             "outcome doubles what may be seen. Limit max_depth, or settle some unknown "
             "outcomes."
         ) from None
-    return Tree.from_arrays(
-        arrays, table.tests, task.labels, table.prices, task.mistakes
+    return Tree(
+        table.tests,
+        task.labels,
+        table.prices,
+        nodes=Nodes.from_arrays(arrays),
+        mistakes=task.mistakes,
     )
 
 
-def _code_cases(task: Task, by_prior: bool) -> CodedRows:
+def _code_cases(task: Task, by_prior: bool) -> GrowthRows:
     """Return the cases as rows to grow on, that weigh 1 each or by the prior."""
     table = task.table
     order = np.argsort(task.label_ids, kind="stable")
@@ -168,7 +172,7 @@ def _code_cases(task: Task, by_prior: bool) -> CodedRows:
     if table.has_unknown:
         chances = np.concatenate(table.chances)
         starts = np.cumsum([0] + [len(c) for c in table.chances]).astype(np.int64)
-    return CodedRows(
+    return GrowthRows(
         take_cases(table.codes, order),
         np.bincount(task.label_ids, minlength=len(task.labels)).astype(np.int64),
         np.array([test.n_levels for test in table.tests], dtype=np.int32),
