@@ -52,6 +52,22 @@ def check_policy(policy: Policy, X: Any) -> None:
         session = _check_session(policy, values, f"row {row}")
         _check_ending(session, decided[row], shares[row], costs[row], f"row {row}")
     _check_file(policy, X, decided, shares, costs)
+    _check_one_run(policy, X, decided, costs)
+    needed = {name: columns[name] for name in policy.columns}
+    if needed:
+        same = policy.predict(needed).tolist() == decided.tolist()
+        assert same, "predict must need no more than the policy's columns"
+
+
+def _check_one_run(
+    policy: Policy, X: Any, decided: NDArray[Any], costs: NDArray[np.float64]
+) -> None:
+    for n_jobs in (None, 2):
+        together = policy.predict_and_cost(X, n_jobs=n_jobs)
+        same = together[0].tolist() == decided.tolist()
+        assert same, "predict_and_cost must decide as predict does"
+        same = together[1].tolist() == costs.tolist()
+        assert same, "predict_and_cost must charge as cost does"
 
 
 def _check_shapes(
