@@ -28,6 +28,7 @@ from askless.evaluate import Evaluation, evaluate
 from askless.exceptions import DegeneratePolicyWarning
 from askless.policy import Tree
 from askless.problem import Costs
+from askless.problem._frames import take_rows
 
 __all__ = ["Candidate", "compare_trees", "learn_trees", "tour_clinic"]
 
@@ -127,8 +128,7 @@ def compare_trees(clinic: Examples) -> list[Candidate]:
 
 
 def _judge(tree: Tree, clinic: Examples, part: slice) -> Evaluation:
-    rows = {name: column[part] for name, column in clinic.columns.items()}
-    return evaluate(tree, rows, clinic.y[part])
+    return evaluate(tree, take_rows(clinic.columns, part), clinic.y[part])
 
 
 def learn_trees(clinic: Examples, part: slice) -> Iterator[tuple[str, Tree]]:
@@ -159,13 +159,12 @@ def learn_trees(clinic: Examples, part: slice) -> Iterator[tuple[str, Tree]]:
 
 def _raise_prices(clinic: Examples, extra: float) -> Costs:
     """Return the costs by position, the same amount added to every price."""
-    costs = clinic.costs
-    position = {name: i for i, name in enumerate(clinic.test_names)}
+    costs = clinic.costs.renamed({n: i for i, n in enumerate(clinic.test_names)})
     return Costs(
-        [costs.costs[name] + extra for name in clinic.test_names],
-        groups={g: [position[str(t)] for t in ts] for g, ts in costs.groups.items()},
-        discounted={position[str(t)]: p + extra for t, p in costs.discounted.items()},
-        delayed=[position[str(t)] for t in costs.delayed],
+        {test: price + extra for test, price in costs.costs.items()},  # type: ignore[misc]
+        groups=costs.groups,
+        discounted={test: price + extra for test, price in costs.discounted.items()},
+        delayed=costs.delayed,
         mistakes=costs.mistakes,
     )
 

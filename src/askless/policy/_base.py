@@ -21,7 +21,7 @@ from askless.policy._decide import decide_classes
 from askless.policy._parts import MOST, check_parts
 from askless.policy._upwards import HandedUp
 from askless.problem import Coding, Outcome, PriceList, Test
-from askless.problem._frames import as_columns, is_frame
+from askless.problem._frames import Columns, clean_columns, is_frame
 from askless.problem._jobs import count_threads
 
 __all__ = ["MOST", "Policy", "count_threads", "raw_columns"]
@@ -264,26 +264,24 @@ class Policy(HandedUp, ABC):
         return array
 
 
-def raw_columns(
-    X: Any, coding: Coding, used: list[int]
-) -> tuple[Mapping[str, Any], int]:
-    """Take new rows apart into the columns that are needed.
+def raw_columns(X: Any, coding: Coding, used: list[int]) -> tuple[Columns, int]:
+    """Take new rows apart into the columns that are needed, cleaned.
 
     A frame or a mapping is read by name and may lack columns that are never asked for;
     anything else is read by position and must have a column for each test.
     """
     names = [coding.names[i] for i in used]
     if isinstance(X, Mapping) or is_frame(X):
-        columns = as_columns(X, names)
+        columns = clean_columns(X, names)
         return columns, len(columns[names[0]]) if names else _count_rows(X)
     if isinstance(X, np.ndarray):
         _check_shape(X.shape, coding)
-        return as_columns(X[:, used], names), len(X)
-    every = as_columns(X)
+        return clean_columns(X[:, used], names), len(X)
+    every = clean_columns(X)
     n_rows = len(next(iter(every.values()), ()))
     _check_shape((n_rows, len(every)), coding)
     given = dict(zip(coding.names, every.values(), strict=True))
-    return {name: given[name] for name in names}, n_rows
+    return Columns((name, given[name]) for name in names), n_rows
 
 
 def _count_rows(X: Any) -> int:

@@ -1,6 +1,6 @@
-"""Read ``n_jobs``: how many threads a caller asks for.
+"""Count the threads that ``n_jobs`` stands for.
 
-Nothing but time depends on it.
+One meaning for the whole package. It must not know what the threads do.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ __all__ = ["count_threads"]
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """Return how many threads ``n_jobs`` stands for: at most one on each core.
+    """Return how many threads ``n_jobs`` stands for, at most one for each core.
 
-    Parameters
-    ----------
-    n_jobs : int or None
-        None is one thread, -1 one on each core, -2 one fewer, and so on.
+    ``None`` is one thread, -1 one for each core, -2 one fewer, and so on.
+
+    Raises
+    ------
+    InvalidOptionError
+        If ``n_jobs`` is 0.
 
     Examples
     --------
