@@ -189,7 +189,7 @@ def certificate_bound(task: Task) -> float:
         whole = state_in_integers(task)
     except InvalidOptionError:
         return 0.0
-    cover = Cover(whole.codes, whole.label, whole.case_prices, 2)
+    cover = Cover(whole.codes, whole.class_id, whole.case_prices, 2)
     bounds = bound_cases(cover, np.arange(whole.n_cases, dtype=np.uint16))
     if task.objective == "worst":
         return whole.true_cost(int(bounds.max()), is_worst=True)

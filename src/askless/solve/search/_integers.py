@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core.search._table import KnownTable
 from askless.exceptions import InvalidOptionError
 from askless.problem._indistinct import group_identical
 from askless.solve._task import Task
@@ -39,7 +41,7 @@ class IntegerTable:
     ----------
     codes : ndarray of uint16 of shape (n_tests, n_merged)
     n_codes : ndarray of int32 of shape (n_tests,)
-    label, weight : ndarray of shape (n_merged,)
+    class_id, weight : ndarray of shape (n_merged,)
     full : ndarray of int64 of shape (n_tests, most codes)
     discounted : ndarray of int64 of shape (n_tests,)
     group : ndarray of int32 of shape (n_tests,)
@@ -53,7 +55,7 @@ class IntegerTable:
 
     codes: NDArray[np.uint16]
     n_codes: NDArray[np.int32]
-    label: NDArray[np.int32]
+    class_id: NDArray[np.int32]
     weight: NDArray[np.int64]
     full: NDArray[np.int64]
     discounted: NDArray[np.int64]
@@ -66,9 +68,17 @@ class IntegerTable:
     @property
     def n_cases(self) -> int:
         """How many different cases there are."""
-        return len(self.label)
+        return len(self.class_id)
 
-    @property
+    @cached_property
+    def kernel(self) -> KnownTable:
+        """The table for the kernels."""
+        return KnownTable(
+            self.codes, self.n_codes, self.class_id, self.weight, self.full,
+            self.discounted, self.group,
+        )  # fmt: skip
+
+    @cached_property
     def case_prices(self) -> NDArray[np.int64]:
         """What each case pays at least for each test, of shape (n_merged, n_tests)."""
         prices = np.empty((self.n_cases, len(self.codes)), dtype=np.int64)
@@ -117,7 +127,7 @@ def state_in_integers(task: Task) -> IntegerTable:
     return IntegerTable(
         codes=codes,
         n_codes=np.array([len(present) for present in levels], dtype=np.int32),
-        label=_label(task.label_ids, merged)[order],
+        class_id=_number_classes(task.label_ids, merged)[order],
         weight=whole[order],
         full=full,
         discounted=discounted,
@@ -131,7 +141,9 @@ def state_in_integers(task: Task) -> IntegerTable:
     )
 
 
-def _label(class_ids: NDArray[np.int32], merged: NDArray[np.intp]) -> NDArray[np.int32]:
+def _number_classes(
+    class_ids: NDArray[np.int32], merged: NDArray[np.intp]
+) -> NDArray[np.int32]:
     """Return the class of each merged case; of its own where its cases differ in class.
 
     No test tells such cases apart, but each of them is to be told from the others: the

@@ -146,16 +146,19 @@ class KnownRace(Race[int]):
         # deeper ones as time allows.
         depth = min(depth, 2) if n >= DEEPEN_FROM else depth
         return Cover(
-            self.table.codes, self.table.label, self.table.case_prices, max(1, depth)
+            self.table.codes, self.table.class_id, self.table.case_prices, max(1, depth)
         )
 
     def _engine(self, **options: Any) -> Search:
         table = self.table
         engine = Search(
-            table.codes, table.n_codes, table.label, table.weight, table.full,
-            table.discounted, table.group, is_worst=self.is_worst, cover=self.cover,
-            max_bytes=max(2**20, self.max_memory // 2), **self.switches, **options,
-        )  # fmt: skip
+            table.kernel,
+            is_worst=self.is_worst,
+            cover=self.cover,
+            max_bytes=max(2**20, self.max_memory // 2),
+            **self.switches,
+            **options,
+        )
         self._register(engine)
         return engine
 
