@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.unknown._table import NoisyTable, choose_test
+from askless._core.unknown._scores import choose_test, score_tests
+from askless._core.unknown._table import UnknownTable
 from askless.exceptions import (
     InvalidPolicyError,
     UnknownNameError,
@@ -163,7 +164,7 @@ class Rule(Policy):
         _check_rule(self)
         starts = np.cumsum([0] + [len(c) for c in self.chances]).astype(np.int64)
         codes: Any = np.ascontiguousarray(case_codes)
-        self.kernel = NoisyTable(
+        self.kernel = UnknownTable(
             codes,
             np.array([test.n_levels for test in tests], dtype=np.int32),
             np.concatenate([*self.chances, np.zeros(0)]),
@@ -218,8 +219,8 @@ class Rule(Policy):
         weight = self.kernel.weigh_cases(state.cases, state.noise)
         number = RULES.get((self.rule, self.form), RULES["elimination", "paper"])
         copies = self._copies(state) if number in BY_COPIES else None
-        scores, kinds = self.kernel.score_tests(
-            state.cases, weight, number, copies, self.n_threads
+        scores, kinds = score_tests(
+            self.kernel, state.cases, weight, number, copies, self.n_threads
         )
         done = np.zeros(len(self.tests), dtype=np.uint8)
         done[list(state.done)] = 1

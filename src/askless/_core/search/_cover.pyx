@@ -21,7 +21,7 @@ def pack_codes(codes, n_planes, n_words):
     """Return bit p of every code of every case, 64 tests to a word.
 
     Two codes differ where any of their bits does, so the tests that tell two cases
-    apart are the union of their planes' exclusive or: a few operations for 64 tests at once.
+    apart are the union of their planes' exclusive or: few operations for 64 tests.
     """
     planes = np.zeros((codes.shape[1], n_planes, n_words), dtype=np.uint64)
     for test in range(codes.shape[0]):

@@ -205,7 +205,7 @@ cdef class Hitting(Stoppable):
         return hardest
 
     cdef bint can_tell_all(self, intp_t n_rest, int64_t most_tests) noexcept nogil:
-        """Return whether so many tests rule out as many in all, counted with repeats."""
+        """Return whether so many tests rule out so many, counted with repeats."""
         cdef:
             intp_t i, best
             int64_t total = 0, _step

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.unknown._tree import RuleWalk
+from askless._core.unknown._pricing import price_states
+from askless._core.unknown._tree import write_tree
+from askless._core.unknown._walk import RuleWalk
 from askless.exceptions import InvalidOptionError, NoPolicyError
 from askless.policy import Policy, Rule, Tree
 from askless.policy._rule import RULES
@@ -174,8 +176,8 @@ def price_walk(task: Task, walk: RuleWalk, policy: Policy) -> Priced:
     if has_plain_prices and is_small and task.mistakes is None:
         cases = group_labels(task.label_ids)
         try:
-            expected, worst = walk.price(cases, MAX_STATES, 2**30)
-            wrong, _ = walk.price(cases, MAX_STATES, 2**30, counts_wrong=True)
+            expected, worst = price_states(walk, cases, MAX_STATES, 2**30)
+            wrong, _ = price_states(walk, cases, MAX_STATES, 2**30, counts_wrong=True)
         except OverflowError:
             pass
         else:
@@ -220,7 +222,7 @@ def find_neighbourhoods(task: Task) -> NDArray[np.uint64]:
 def write_out(task: Task, walk: RuleWalk) -> Tree:
     """Return the tree that a walk stands for."""
     try:
-        arrays = walk.grow(group_labels(task.label_ids), MAX_NODES)
+        arrays = write_tree(walk, group_labels(task.label_ids), MAX_NODES)
     except OverflowError:
         raise NoPolicyError(
             f"A tree must have at most {MAX_NODES:,} nodes. Got more: every unknown "

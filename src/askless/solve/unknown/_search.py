@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.unknown._search import NoisySearch
+from askless._core.unknown._problem import UnknownProblem
+from askless._core.unknown._search import UnknownSearch
 from askless.exceptions import InvalidOptionError
 from askless.policy import Tree
 from askless.problem import PriceList
@@ -161,6 +162,18 @@ class NoisyRace(Race[float]):
         _check(task)
         self.task = task
         self.stated: NoisyTask = state_noisy(task)
+        stated, prices = self.stated, task.table.prices
+        self.problem = UnknownProblem(
+            stated.kernel,
+            least_prices(task.table),
+            is_worst=task.objective == "worst",
+            prices=None if _is_flat(prices) else prices.engine,
+            near=stated.near,
+            stops_near=task.stop == "neighbourhood",
+            block=stated.blocks,
+            pair_price=stated.prices,
+            rules=stated.rules,
+        )
         self.is_worst = task.objective == "worst"
         tree = grow_tree(task, "elimination")
         super().__init__(
@@ -179,20 +192,11 @@ class NoisyRace(Race[float]):
         cost = tree.worst_cost if self.is_worst else tree.expected_cost
         return cost if self.is_worst else cost * self.stated.weight_scale
 
-    def _engine(self, mode: int, **options: Any) -> NoisySearch:
-        stated = self.stated
-        prices = self.task.table.prices
-        engine = NoisySearch(
-            stated.kernel,
-            least_prices(self.task.table),
-            engine=None if _is_flat(prices) else prices.engine,
+    def _engine(self, mode: int, **options: Any) -> UnknownSearch:
+        engine = UnknownSearch(
+            self.problem,
             mode=mode,
-            is_worst=self.is_worst,
-            near=stated.near,
-            block=stated.blocks,
-            stops_near=self.task.stop == "neighbourhood",
-            pair_price=stated.prices,
-            rules=stated.rules if mode != SURE and self.use_certificate else None,
+            use_certificate=mode != SURE and self.use_certificate,
             max_bytes=max(2**20, self.max_memory // 2),
             **self.switches,
             **options,
@@ -208,7 +212,7 @@ class NoisyRace(Race[float]):
             if self._is_settled() or self.limits.left() == 0:
                 return
             engine = self._engine(SURE, breadth=breadth, by_information=by_information)
-            result = engine.run_state(
+            result = engine.run(
                 self.stated.cases, self.quiet, self.best, self.limits.left()
             )
             if result is not None and result[1] and result[0] < self.best:
@@ -236,7 +240,7 @@ class NoisyRace(Race[float]):
                 best, self.lower + max(share * gap, LEAST_STEP * max(self.lower, gap))
             )
             seconds = min(patience, self.limits.left())
-            result = engine.run_state(self.stated.cases, self.quiet, theta, seconds)
+            result = engine.run(self.stated.cases, self.quiet, theta, seconds)
             if result is None and engine.is_too_deep:
                 return False
             if result is None:
@@ -274,13 +278,13 @@ class NoisyRace(Race[float]):
             return Answer(self.tree)
         return Answer(self.tree, self._cost(lower), "search")
 
-    def _extract(self, engine: NoisySearch) -> Tree:
+    def _extract(self, engine: UnknownSearch) -> Tree:
         """Write the policy that a search has found out as a tree."""
 
         def choose(
             cases: NDArray[np.int32], noise: NDArray[np.int64], done: tuple[int, ...]
         ) -> Choice:
-            result = engine.run_state(cases, noise, TOO_DEAR, FOREVER, done)
+            result = engine.run(cases, noise, TOO_DEAR, FOREVER, done)
             if result is None or not result[1]:
                 raise AssertionError("a search that was not stopped has an answer")
             return result[2]

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core.unknown._scores import score_tests
 from askless.exceptions import NoPolicyError
 from askless.policy import Rule
 from askless.policy._rule import RULES, Belief, make_belief
@@ -82,7 +83,7 @@ class SparseRule(Rule):
             return chosen
         weight = self.kernel.weigh_cases(state.cases, state.noise)
         number = RULES["elimination", "paper"]
-        kinds = self.kernel.score_tests(state.cases, weight, number)[1]
+        kinds = score_tests(self.kernel, state.cases, weight, number)[1]
         is_open = np.ones(len(self.tests), dtype=bool)
         is_open[list(state.done)] = False
         if not np.any(is_open & (kinds == SURE)):

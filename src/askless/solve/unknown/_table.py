@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.unknown._table import NoisyTable
+from askless._core.unknown._table import UnknownTable
 from askless.exceptions import InvalidOptionError
 from askless.solve._task import Task, find_blocks, take_cases
 
@@ -38,7 +38,7 @@ class NoisyTask:
 
     Attributes
     ----------
-    kernel : NoisyTable
+    kernel : UnknownTable
     cases : ndarray of int32 of shape (n_kept,)
         All cases, those of one label together.
     merged : ndarray of int64 of shape (n_cases,)
@@ -58,7 +58,7 @@ class NoisyTask:
         The weights of the kernel sum to this instead of one.
     """
 
-    kernel: NoisyTable
+    kernel: UnknownTable
     cases: NDArray[np.int32]
     merged: NDArray[np.int64]
     prices: NDArray[np.float64] | None
@@ -73,14 +73,14 @@ def make_kernel(
     *,
     keep: NDArray[np.int64] | None = None,
     prior: NDArray[np.float64] | None = None,
-) -> NoisyTable:
+) -> UnknownTable:
     """Return the table of a task for the kernels; of some cases and weights only."""
     table = task.table
     codes, labels = table.codes, task.label_ids
     if keep is not None:
         codes, labels = take_cases(codes, keep), labels[keep]
     starts = np.cumsum([0] + [len(c) for c in table.chances]).astype(np.int64)
-    return NoisyTable(
+    return UnknownTable(
         codes,
         np.array([test.n_levels for test in table.tests], dtype=np.int32),
         np.concatenate(table.chances),
