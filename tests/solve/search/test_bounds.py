@@ -8,8 +8,8 @@ import askless
 from askless.solve._solve import _make_task
 from askless.solve._task import find_blocks
 from askless.solve.search._bounds import BOUNDS
-from askless.testing import brute_force_noisy
-from tests.solve.unknown.tables import draw_noisy, make_loose, solve_quietly
+from askless.testing import brute_force_unknown
+from tests.solve.unknown.tables import draw_unknown, make_loose, solve_quietly
 
 STOPS = {
     "class": {},
@@ -24,10 +24,10 @@ STOPS = {
 def test_no_policy_is_cheaper_than_a_bound(rng, stop, objective):
     n_loose = 0
     for own in rng.spawn(40):
-        table = draw_noisy(own)
+        table = draw_unknown(own)
         task = _make_task(table, objective, stop)
-        n_loose += len(set(find_blocks(task).tolist())) < len(set(task.label_ids))
-        best = brute_force_noisy(table, objective, **STOPS[stop])
+        n_loose += len(set(find_blocks(task).tolist())) < len(set(task.class_ids))
+        best = brute_force_unknown(table, objective, **STOPS[stop])
         for name, bound in BOUNDS.items():
             assert bound(task) <= best + 1e-9, name
     assert n_loose > 5

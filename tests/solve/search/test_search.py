@@ -261,7 +261,7 @@ def test_every_bound_holds_with_groups(rng, objective):
 
 def least_cover(table, case):
     """Return the least price of a set of tests that tells a case from its opponents."""
-    rivals = [
+    opponents = [
         other
         for other in range(table.n_cases)
         if table.class_ids[other] != table.class_ids[case]
@@ -271,7 +271,7 @@ def least_cover(table, case):
         for chosen in itertools.combinations(range(table.n_tests), size):
             told = all(
                 any(table.codes[t, case] != table.codes[t, other] for t in chosen)
-                for other in rivals
+                for other in opponents
             )
             if told:
                 best = min(best, sum(table.prices.full[t] for t in chosen))

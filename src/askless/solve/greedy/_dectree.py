@@ -155,7 +155,7 @@ def trace_dectree(
     )
     arrays, calls = grow_dectree(backbone)
     tree = Tree.from_arrays(
-        arrays, table.tests, task.labels, table.prices, task.mistakes
+        arrays, table.tests, task.classes, table.prices, task.mistakes
     )
     return Trace(tree, calls, backbone.n_gains)
 
@@ -169,13 +169,13 @@ def make_backbone(
 ) -> Backbone:
     """Return what finds chains among the cases of a table."""
     table = task.table
-    order = np.argsort(task.label_ids, kind="stable")
+    order = np.argsort(task.class_ids, kind="stable")
     prior = table.prior[order]
     # Sums of ones are exact, so that equal chances tie.
     is_even = bool(np.all(prior == prior[0]))
     return Backbone(
         take_cases(table.codes, order),
-        task.label_ids[order],
+        task.class_ids[order],
         np.ones(len(prior)) if is_even else prior.copy(),
         prior,
         np.ascontiguousarray(table.prices.full),

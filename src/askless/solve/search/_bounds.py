@@ -1,8 +1,9 @@
 """Lower bounds on what any error-free policy costs, each valid by itself.
 
-Each says when it holds. None needs a search, so a greedy answer on a table that is too
-large to search still carries one. Where cases cannot be told apart for sure, a policy
-is as free of error as it can be, and blocks of such cases take the place of labels.
+Each says when it holds. None needs a search, so a greedy policy of a table that is too
+large to search still comes with one. Where cases cannot be told apart for sure, a
+policy is as free of error as it can be, and blocks of such cases take the place of
+classes.
 """
 
 from __future__ import annotations
@@ -90,10 +91,10 @@ def huffman_bound(task: Task) -> float:
     if not useful.any():
         return 0.0
     cheapest, arity = float(least_prices(table)[useful].min()), int(outcomes.max())
-    n_labels = len(np.unique(find_blocks(task)))
+    n_blocks = len(np.unique(find_blocks(task)))
     if task.objective == "worst":
         depth, words = 0, 1
-        while words < n_labels:
+        while words < n_blocks:
             words *= arity
             depth += 1
         return cheapest * depth
@@ -154,17 +155,15 @@ def _case_bound(
     lows: NDArray[np.float64],
 ) -> float:
     table = task.table
-    rivals = opponents[blocks[opponents] != blocks[case]]
+    others = opponents[blocks[opponents] != blocks[case]]
     prices = lows.copy()
     for test, by_outcome in table.prices.by_outcome.items():
         code = table.codes[test, case]
         if code < len(by_outcome):
             prices[test] = by_outcome[code]
-    may_part = (table.codes[:, rivals] != table.codes[:, [case]]) | table.is_unknown[
-        :, rivals
-    ]
-    may_part |= table.is_unknown[:, [case]]
-    cheapest = np.where(may_part, prices[:, None], np.inf).min(axis=0, initial=np.inf)
+    helps = table.codes[:, others] != table.codes[:, [case]]
+    helps |= table.is_unknown[:, others] | table.is_unknown[:, [case]]
+    cheapest = np.where(helps, prices[:, None], np.inf).min(axis=0, initial=np.inf)
     finite = cheapest[np.isfinite(cheapest)]
     return float(finite.max(initial=0.0))
 

@@ -78,13 +78,13 @@ def expand_rule(task: Task, choose: Callable[[Cases, Any], Choice]) -> Tree:
             for name, v in arrays.items()
         },
         table.tests,
-        task.labels,
+        task.classes,
         table.prices,
         task.mistakes,
     )
 
 
 def _weigh(task: Task, cases: Cases) -> tuple[list[int], list[float]]:
-    labels, where = np.unique(task.label_ids[cases], return_inverse=True)
+    labels, where = np.unique(task.class_ids[cases], return_inverse=True)
     weights = np.bincount(where, weights=task.table.prior[cases])
     return labels.tolist(), weights.tolist()

@@ -122,7 +122,7 @@ class LastTests:
         table = self.task.table
         wrong = np.full(table.n_tests, np.inf)
         cut = np.full(table.n_tests, -1, dtype=np.int64)
-        present, classes = np.unique(self.task.label_ids[cases], return_inverse=True)
+        present, classes = np.unique(self.task.class_ids[cases], return_inverse=True)
         for tests, is_ordered in self._batches:
             n_codes = int(self._n_codes[tests].max(initial=1))
             step = max(1, MOST_CELLS // (n_codes * max(len(present), len(cases), 1)))
@@ -280,7 +280,7 @@ class _Nodes:
         self._copy_weights(node)
         for cases in parts.values():
             self._add_node((-1, -1, -1), [], [])
-            labels, where = np.unique(task.label_ids[cases], return_inverse=True)
+            labels, where = np.unique(task.class_ids[cases], return_inverse=True)
             self.columns["weight_class"] += labels.tolist()
             self.weight += np.bincount(where, weights=prior[cases]).tolist()
             self.n_weights.append(len(labels))
