@@ -96,9 +96,12 @@ class PlainUnknown:
     def outcomes(
         self, test: int, cases: Iterator[int] | dict[int, Fraction]
     ) -> list[int]:
-        """Return the codes that a test may show for some cases."""
+        """Return the codes that a test may show for some cases.
+
+        None if it has no levels: nobody knows what it shows, and it is never asked.
+        """
         n_codes = self.table.tests[test].n_levels + 1
-        kept = list(cases)
+        kept = list(cases) if n_codes > 1 else []
         return [
             code
             for code in range(n_codes)

@@ -45,14 +45,8 @@ def least_prices(table: Table) -> NDArray[np.float64]:
 
 def count_outcomes(table: Table) -> NDArray[np.int64]:
     """Return how many outcomes each test can show for the cases of a table."""
-    counts = np.empty(table.n_tests, dtype=np.int64)
-    for i, test in enumerate(table.tests):
-        present = np.unique(table.codes[i])
-        if test.unknown_code in present:
-            counts[i] = max(test.n_levels, 1)
-        else:
-            counts[i] = len(present)
-    return counts
+    counts = [len(table.possible.list_codes(test)) for test in range(table.n_tests)]
+    return np.array(counts, dtype=np.int64)
 
 
 def block_weights(task: Task) -> NDArray[np.float64]:
@@ -119,9 +113,9 @@ def pair_bound(task: Task) -> float:
     """Bound the cost from below by the dearest opponent of each case.
 
     On its way down any error-free tree, a case must be told from each case of another
-    block, so it pays at least the cheapest test that may do so. The bound of a case is
-    the largest of these over its opponents; in a group the discounted price counts, and
-    for a test priced by outcome the price of the case's own outcome.
+    block, so it pays at least the cheapest test that may rule that one out. The bound
+    of a case is the largest of these over its opponents; in a group the discounted
+    price counts, and for a test priced by outcome the price of the case's own outcome.
 
     Valid for all cost rules and for unknown outcomes. For large tables some cases are
     compared with some opponents only, and the rest are bounded by the cheapest test
@@ -161,8 +155,7 @@ def _case_bound(
         code = table.codes[test, case]
         if code < len(by_outcome):
             prices[test] = by_outcome[code]
-    helps = table.codes[:, others] != table.codes[:, [case]]
-    helps |= table.is_unknown[:, others] | table.is_unknown[:, [case]]
+    helps = table.possible.rules_out_others(case, others)
     cheapest = np.where(helps, prices[:, None], np.inf).min(axis=0, initial=np.inf)
     finite = cheapest[np.isfinite(cheapest)]
     return float(finite.max(initial=0.0))
