@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askless.exceptions import NoPolicyError
-from askless.policy import Rule, Tree
+from askless.policy import NodesBuilder, Rule, Tree
 from askless.policy._rule import Belief
 from askless.solve._task import Task
 from askless.solve.unknown._table import UnknownTask, group_classes, make_kernel
@@ -39,31 +38,29 @@ def expand_unknown(
         returns the next test, or -1 to decide.
     """
     kernel = make_kernel(task)
-    lists = _open_lists()
+    builder = NodesBuilder()
     first = group_classes(task.class_ids)
-    stack: list[tuple[Cases, Surprisal, tuple[int, ...], int]] = [
-        (first, np.zeros(len(first), dtype=np.int64), (), -1)
+    stack: list[tuple[Cases, Surprisal, tuple[int, ...]]] = [
+        (first, np.zeros(len(first), dtype=np.int64), ())
     ]
     while stack:
-        cases, surprisal, done, branch = stack.pop()
-        classes, weight = _weigh(task, cases, surprisal)
+        cases, surprisal, done = stack.pop()
+        weights = _weigh(task, cases, surprisal)
         test = (
-            choose(*_merge(stated, cases, surprisal), done) if len(classes) > 1 else -1
+            choose(*_merge(stated, cases, surprisal), done) if len(weights) > 1 else -1
         )
-        _add_node(lists, branch, classes, weight, test)
         if test < 0:
+            builder.add_leaf(weights)
             continue
         parts = [
             (code, *kernel.advance(cases, surprisal, test, code))
             for code in task.table.possible.list_codes(test, cases)
         ]
-        weights = [sum(_weigh(task, part, own)[1]) for _, part, own in parts]
-        _add_branches(lists, [code for code, _, _ in parts], weights)
-        start = len(lists["branch_code"]) - len(parts)
-        for i in range(len(parts) - 1, -1, -1):
-            _, part, part_surprisal = parts[i]
-            stack.append((part, part_surprisal, (*done, test), start + i))
-    return _close_lists(task, lists)
+        sums = [sum(_weigh(task, part, own).values()) for _, part, own in parts]
+        codes = [code for code, _, _ in parts]
+        builder.add_test(test, codes, weights, default=_heaviest(sums))
+        stack.extend((part, own, (*done, test)) for _, part, own in reversed(parts))
+    return _make_tree(task, builder)
 
 
 def expand_beliefs(task: Task, rule: Rule, max_nodes: int) -> Tree:
@@ -76,96 +73,55 @@ def expand_beliefs(task: Task, rule: Rule, max_nodes: int) -> Tree:
     """
     root = rule.initial_state()
     # A belief counts surprisals from the least; beside it stands what was taken off.
-    stack: list[tuple[Belief, int, int]] = [(root, 0, -1)]
-    lists = _open_lists()
+    stack: list[tuple[Belief, int]] = [(root, 0)]
+    builder = NodesBuilder()
     while stack:
-        state, lost, branch = stack.pop()
-        if len(lists["test"]) >= max_nodes:
+        state, lost = stack.pop()
+        if builder.n_nodes >= max_nodes:
             raise NoPolicyError(
                 f"A tree must have at most {max_nodes:,} nodes. Got more: every "
                 "unknown outcome doubles what may be seen. Ask the rule itself."
             )
         test = rule.next_test(state)
-        classes, weight = _weigh(task, state.cases, state.surprisal + lost)
-        _add_node(lists, branch, classes, weight, -1 if test is None else test)
+        weights = _weigh(task, state.cases, state.surprisal + lost)
         if test is None:
+            builder.add_leaf(weights)
             continue
-        parts, weights = [], []
+        parts, sums = [], []
         for code in task.table.possible.list_codes(test, state.cases):
             after = rule.advance(state, code)
             own = rule.kernel.advance(state.cases, state.surprisal, test, code)[1]
             off = lost + int(own.min())
             parts.append((code, after, off))
-            weights.append(sum(_weigh(task, after.cases, after.surprisal + off)[1]))
-        _add_branches(lists, [code for code, _, _ in parts], weights)
-        start = len(lists["branch_code"]) - len(parts)
-        for i in range(len(parts) - 1, -1, -1):
-            stack.append((parts[i][1], parts[i][2], start + i))
-    return _close_lists(task, lists)
+            sums.append(sum(_weigh(task, after.cases, after.surprisal + off).values()))
+        codes = [code for code, _, _ in parts]
+        builder.add_test(test, codes, weights, default=_heaviest(sums))
+        stack.extend((after, off) for _, after, off in reversed(parts))
+    return _make_tree(task, builder)
 
 
-def _open_lists() -> dict[str, list[Any]]:
-    return {
-        name: []
-        for name in (
-            "test", "cut", "branch_start", "branch_code", "branch_child",
-            "default_branch", "weight_start", "weight_class", "weight",
-        )
-    }  # fmt: skip
-
-
-def _add_node(
-    lists: dict[str, list[Any]],
-    branch: int,
-    classes: list[int],
-    weight: list[float],
-    test: int,
-) -> None:
-    """Append a node; a leaf has the test -1."""
-    if branch >= 0:
-        lists["branch_child"][branch] = len(lists["test"])
-    lists["weight_start"].append(len(lists["weight"]))
-    lists["weight_class"].extend(classes)
-    lists["weight"].extend(weight)
-    lists["branch_start"].append(len(lists["branch_code"]))
-    lists["cut"].append(-1)
-    lists["test"].append(test)
-    if test < 0:
-        lists["default_branch"].append(-1)
-
-
-def _add_branches(
-    lists: dict[str, list[Any]], codes: list[int], weights: list[float]
-) -> None:
-    """Append the branches of the node that was added last; the heaviest is default."""
+def _heaviest(weights: list[float]) -> int:
+    """Return the heaviest part; on a tie, the first."""
     heaviest = max(weights)
-    lists["default_branch"].append(
-        next(i for i, m in enumerate(weights) if m >= heaviest * (1 - 1e-12))
-    )
-    lists["branch_code"].extend(codes)
-    lists["branch_child"].extend([-1] * len(codes))
+    return next(i for i, w in enumerate(weights) if w >= heaviest * (1 - 1e-12))
 
 
-def _close_lists(task: Task, lists: dict[str, list[Any]]) -> Tree:
-    lists["branch_start"].append(len(lists["branch_code"]))
-    lists["weight_start"].append(len(lists["weight"]))
-    types: dict[str, Any] = {"weight": np.float64, "weight_start": np.int64}
-    arrays = {
-        name: np.array(values, dtype=types.get(name, np.int32))
-        for name, values in lists.items()
-    }
+def _make_tree(task: Task, builder: NodesBuilder) -> Tree:
     table = task.table
-    return Tree.from_arrays(
-        arrays, table.tests, task.classes, table.prices, task.mistakes
+    return Tree(
+        table.tests,
+        task.classes,
+        table.prices,
+        nodes=builder.build(),
+        mistakes=task.mistakes,
     )
 
 
-def _weigh(
-    task: Task, cases: Cases, surprisal: Surprisal
-) -> tuple[list[int], list[float]]:
+def _weigh(task: Task, cases: Cases, surprisal: Surprisal) -> dict[int, float]:
     weights = task.table.prior[cases] * np.exp2(-surprisal / UNIT)
     classes, where = np.unique(task.class_ids[cases], return_inverse=True)
-    return classes.tolist(), np.bincount(where, weights=weights).tolist()
+    summed = np.bincount(where, weights=weights)
+    return dict(zip(classes.tolist(), summed.tolist(), strict=True))
 
 
 def _merge(

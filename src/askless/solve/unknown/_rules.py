@@ -17,7 +17,7 @@ from askless._core.unknown._pricing import price_states
 from askless._core.unknown._tree import write_tree
 from askless._core.unknown._walk import RuleWalk
 from askless.exceptions import InvalidOptionError, NoPolicyError
-from askless.policy import Policy, Rule, Tree
+from askless.policy import Nodes, Policy, Rule, Tree
 from askless.policy._rule import RULES
 from askless.policy._sample import sample_policy
 from askless.solve._task import MethodResult, Priced, Task
@@ -222,8 +222,12 @@ def write_out(task: Task, walk: RuleWalk) -> Tree:
             "outcome doubles what may be seen. Settle some unknown outcomes."
         ) from None
     table = task.table
-    return Tree.from_arrays(
-        arrays, table.tests, task.classes, table.prices, task.mistakes
+    return Tree(
+        table.tests,
+        task.classes,
+        table.prices,
+        nodes=Nodes.from_arrays(arrays),
+        mistakes=task.mistakes,
     )
 
 
