@@ -77,7 +77,7 @@ def grow_greedy_tree(
             f"weights must be 'count' or 'prior'. Got {weights!r}. Choose one of them."
         )
     criterion = make_criterion(
-        task.labels,
+        task.classes,
         impurity=impurity,
         split=split,
         power=power,
@@ -156,7 +156,7 @@ def grow_by_criterion(
         ) from None
     return Tree(
         table.tests,
-        task.labels,
+        task.classes,
         table.prices,
         nodes=Nodes.from_arrays(arrays),
         mistakes=task.mistakes,
@@ -166,7 +166,7 @@ def grow_by_criterion(
 def _code_cases(task: Task, by_prior: bool) -> GrowthRows:
     """Return the cases as rows to grow on, that weigh 1 each or by the prior."""
     table = task.table
-    order = np.argsort(task.label_ids, kind="stable")
+    order = np.argsort(task.class_ids, kind="stable")
     prior = np.ascontiguousarray(table.prior[order])
     chances, starts = None, None
     if table.has_unknown:
@@ -174,7 +174,7 @@ def _code_cases(task: Task, by_prior: bool) -> GrowthRows:
         starts = np.cumsum([0] + [len(c) for c in table.chances]).astype(np.int64)
     return GrowthRows(
         take_cases(table.codes, order),
-        np.bincount(task.label_ids, minlength=len(task.labels)).astype(np.int64),
+        np.bincount(task.class_ids, minlength=len(task.classes)).astype(np.int64),
         np.array([test.n_levels for test in table.tests], dtype=np.int32),
         table.is_ordered.astype(np.uint8),
         weights=_weigh_all(prior) if by_prior else None,
