@@ -18,15 +18,16 @@ import numpy as np
 
 from askless.cli._costs_toml import costs_to_toml
 from askless.cli._files import write_whole
+from askless.cli._options import json_option
 from askless.cli._output import (
     print_facts,
     print_heading,
     print_json,
     print_paragraph,
     print_table,
+    say,
     working,
 )
-from askless.cli._reading import json_option
 from askless.datasets import DatasetInfo, Examples, list_datasets, load_dataset
 from askless.exceptions import DataFileError
 from askless.problem import Table
@@ -80,12 +81,12 @@ def _list(as_json: bool) -> None:
     if absent:
         print_heading("Public sets that are not here")
         print_paragraph(", ".join(absent))
-        click.echo()
+        say()
         print_paragraph(
             "They are read from the folder that the environment variable ASKLESS_DATA "
             "names."
         )
-    click.echo("\nTo write one to files: askless datasets NAME -o FILE.csv")
+    say("", "To write one to files: askless datasets NAME -o FILE.csv")
 
 
 def _print_sets(title: str, infos: list[DatasetInfo]) -> None:
@@ -108,7 +109,7 @@ def _print_one(name: str, as_json: bool) -> None:
         print_json(facts)
         return
     print_facts([(key.replace("n_", ""), str(value)) for key, value in facts.items()])
-    click.echo(f"\nTo work on it: askless datasets {name} -o {name}.csv")
+    say("", f"To work on it: askless datasets {name} -o {name}.csv")
 
 
 def _write(name: str, output: Path, force: bool, as_json: bool) -> None:
@@ -129,7 +130,7 @@ def _write(name: str, output: Path, force: bool, as_json: bool) -> None:
         files = {"table": str(output), "costs": str(costs_path), "target": target}
         print_json({**files, "next": shlex.join(command)})
         return
-    click.echo(f"Wrote {output} and {costs_path}\n\nNext: {shlex.join(command)}")
+    say(f"Wrote {output} and {costs_path}", "", f"Next: {shlex.join(command)}")
 
 
 def _check_free(contents: Mapping[Path, str]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from askless._text import escape_unprintable
 from askless.exceptions import InvalidOptionError
 from askless.export._colours import colours_of
 from askless.export._labels import (
@@ -18,7 +19,6 @@ from askless.export._labels import (
     charge_text,
     check_depth,
     decision_text,
-    escape_unprintable,
     node_shares,
     number_text,
     percent_text,

@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from askless._text import escape_unprintable
 from askless.export._dialects import Dialect, find_dialect
-from askless.export._labels import escape_unprintable, summary_line, trees_of
+from askless.export._labels import summary_line, trees_of
 from askless.export._sql_walk import PREFIX, Walk
 from askless.policy import Forest, Policy, Tree
 from askless.problem import Outcome

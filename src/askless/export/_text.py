@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from askless._text import escape_unprintable
 from askless.export._labels import (
     branch_label,
     charge_text,
     check_depth,
     children_of,
     decision_text,
-    escape_unprintable,
     node_shares,
     number_text,
     percent_text,
