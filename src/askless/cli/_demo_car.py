@@ -128,7 +128,7 @@ def _ask(session: Session, outcome: object) -> list[str]:
     """Answer the next test; return it with its price and what it was for."""
     test, price = session.test or "", session.price
     shares = {k: share for k, share in session.probabilities.items() if share > 0}
-    likeliest = max(shares, key=lambda label: shares[label])
+    likeliest = max(shares, key=lambda decision: shares[decision])
     why = f"{len(shares)} repairs, {likeliest} ({format_share(shares[likeliest])})"
     session.answer(outcome)
     return [test, f"{price:g}", why, str(outcome), f"{session.spent:g}"]

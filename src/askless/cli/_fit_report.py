@@ -38,7 +38,7 @@ def describe_fit(fit: Fit) -> dict[str, Any]:
         "method": fit.method,
         "n_rows": fit.n_rows,
         "n_tests": len(policy.tests),
-        "classes": [str(label) for label in policy.classes],
+        "classes": [str(one) for one in policy.classes],
         "training": {
             name: None if isinstance(value, float) and math.isnan(value) else value
             for name, value in fit.result.to_dict().items()

@@ -102,7 +102,7 @@ def _print_sets(title: str, infos: list[DatasetInfo]) -> None:
 def _print_one(name: str, as_json: bool) -> None:
     found = [info for info in list_datasets() if info.name == name]
     if not found:
-        # Complains in the words of the library, or finds a file of this name.
+        # Raises the error of the library, or finds a file of this name.
         load_dataset(name)
     facts = asdict(found[0]) if found else {"name": name, "kind": "public"}
     if as_json:
@@ -176,7 +176,7 @@ def _table_columns(table: Table, target: str) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {}
     classes = table.case_classes
     numbered = [f"case {i}" for i in range(table.n_cases)]
-    if list(table.cases) not in (numbered, [str(label) for label in classes]):
+    if list(table.cases) not in (numbered, [str(one) for one in classes]):
         columns[_free_name("case", table.test_names)] = list(table.cases)
     columns |= table.rows()
     if not np.all(table.prior == table.prior[0]):

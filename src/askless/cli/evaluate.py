@@ -150,8 +150,8 @@ def _normalise(
 
     weights = None if prior is None else np.asarray(columns[prior], dtype=float)
     every = policy.prices.cost_of_all()
-    labels = [str(label) for label in columns[target]]
-    standard = standard_cost(every, labels, policy.mistakes, weights)
+    classes = [str(one) for one in columns[target]]
+    standard = standard_cost(every, classes, policy.mistakes, weights)
     return result.total_cost / standard if standard > 0 else None
 
 

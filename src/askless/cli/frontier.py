@@ -109,7 +109,7 @@ def frontier_command(
     notes: list[str] = []
     columns = read_data(data)
     check_roles(columns, data, target=target)
-    labels, rows = _drop_unlabelled(columns, target, notes)
+    classes, rows = _drop_without_class(columns, target, notes)
     prices = None
     if costs is not None:
         prices = fit_costs(read_costs(costs), list(rows), drop=())
@@ -118,7 +118,7 @@ def frontier_command(
         found = frontier(
             models,
             rows,
-            labels,
+            classes,
             prices,
             cv=folds,
             budgets=budgets,
@@ -145,7 +145,7 @@ def _check_output(output: Path | None) -> None:
         )
 
 
-def _drop_unlabelled(
+def _drop_without_class(
     columns: Columns, target: str, notes: list[str]
 ) -> tuple[Any, Columns]:
     """Return the classes and the other columns, without rows of unknown class."""
@@ -153,7 +153,7 @@ def _drop_unlabelled(
     known = np.array([v is not None and v == v for v in values], dtype=bool)
     if not known.all():
         notes.append(f"{(~known).sum()} rows without a class were left out.")
-    labels = np.array([v for v, keep in zip(values, known, strict=True) if keep])
+    classes = np.array([v for v, keep in zip(values, known, strict=True) if keep])
     rows: Columns = take_rows(columns, known)
     del rows[target]
     if not rows:
@@ -161,7 +161,7 @@ def _drop_unlabelled(
             f"There must be a test beside the target. Got the column {target!r} alone. "
             "Add columns."
         )
-    return labels, rows
+    return classes, rows
 
 
 def _make_models(

@@ -37,8 +37,8 @@ __all__ = ["show_command"]
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write to this file instead of stdout.",
 )
-@click.option("--max-depth", type=int, help="Show only so many levels of tests.")
-@click.option("--max-trees", type=int, help="Show only so many trees of a forest.")
+@click.option("--max-depth", type=int, help="Show only this many levels of tests.")
+@click.option("--max-trees", type=int, help="Show only this many trees of a forest.")
 @click.option("--ascii", is_flag=True, help="Draw with plain ASCII characters.")
 @click.option("--title", help="What to write above a picture.")
 @click.option("--budget", type=float, help="Mark what is beyond this cost.")

@@ -76,7 +76,7 @@ HOW_TO_SOLVE = ("method", "objective", "stop", "budget", "max_error", "time_limi
     show_default=True,
     help="What is to be found out.",
 )
-@click.option("--levels", type=int, help="Cut numbers into so many levels.")
+@click.option("--levels", type=int, help="Cut numbers into this many levels.")
 @click.option("--thresholds", is_flag=True, help="Compare numbers with a threshold.")
 @click.option(
     "--missing",

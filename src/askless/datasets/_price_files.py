@@ -140,7 +140,7 @@ def _read_delayed(
 
 
 def check_level(name: str, level: str) -> None:
-    """Refuse a level of mistakes for a set that has none, or a level nobody knows.
+    """Refuse a level of mistakes for a set that has none, or an unknown level.
 
     Parameters
     ----------

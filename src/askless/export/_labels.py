@@ -115,7 +115,7 @@ def children_of(tree: Tree, node: int) -> list[int]:
 
 
 def node_shares(tree: Tree) -> NDArray[np.float64]:
-    """Return which part of all cases gets to each node.
+    """Return which share of all cases gets to each node.
 
     Weighed at the leaves, as the expected cost is.
     """

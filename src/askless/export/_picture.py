@@ -122,8 +122,8 @@ def picture_of(
     budget : float, optional
         What a case may spend; boxes beyond it are marked.
     order : list of int, optional
-        The classes from the commonest on, which settles their colours; of this tree by
-        default.
+        The classes, the most common first, which settles their colours; of this tree
+        by default.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def picture_of(
 
 
 def order_classes(trees: Sequence[Tree]) -> list[int]:
-    """Return the classes from the one that is decided most often on."""
+    """Return the classes, the one that is decided most often first."""
     decided = np.zeros(len(trees[0].classes))
     present = np.zeros(len(trees[0].classes))
     for tree in trees:

@@ -58,7 +58,7 @@ class Select(NamedTuple):
 class Decide(NamedTuple):
     """Stop. A tree decides a class; a tree of a forest gives weights to classes."""
 
-    label: Outcome | None
+    decision: Outcome | None
     spent: float | None
     weights: dict[int, float]
 
@@ -81,8 +81,8 @@ def row_values(row: Row) -> list[Any]:
             return ["level", *row]
         case Select():
             return ["is", *row]
-        case Decide(label=label, spent=spent, weights=weights):
-            return ["decide", weights] if weights else ["decide", label, spent]
+        case Decide(decision=decision, spent=spent, weights=weights):
+            return ["decide", weights] if weights else ["decide", decision, spent]
 
 
 def rows_text(rows: Iterable[Row], write: Callable[[Row], str], mark: str) -> str:

@@ -28,7 +28,7 @@ def to_rules(policy: Policy, *, tree: int | None = None) -> str:
 
     Notes
     -----
-    In brackets: ``n``, the weight of the cases that a rule is for, and which part of
+    In brackets: ``n``, the weight of the cases that a rule is for, and which share of
     all that is; purity, the share of the decision among them; what such a case pays.
     A star marks the outcomes that also stand for one that is missing or was never seen;
     where only one of these is meant, it is written out.

@@ -144,8 +144,8 @@ def _leaves(walk: Walk) -> list[tuple[str, str]]:
 
 def _tree_answer(tree: Tree, walk: Walk) -> list[tuple[str, str]]:
     dialect, leaf = walk.dialect, walk.leaf(0)
-    labels = [_class_literal(dialect, tree, label) for label in tree.classes]
-    decision = _by_leaf(tree, leaf, lambda node: labels[tree.node_decision[node]])
+    classes = [_class_literal(dialect, tree, one) for one in tree.classes]
+    decision = _by_leaf(tree, leaf, lambda node: classes[tree.node_decision[node]])
     answer = [("decision", decision)]
     if not tree.prices.engine.has_outcome_prices:
         spent = _by_leaf(tree, leaf, lambda node: dialect.number(tree.spent[node]))
@@ -221,8 +221,8 @@ def _weight_at(tree: Tree, leaf: str, k: int, rule: str, dialect: Dialect) -> st
 
 def _by_leaf(tree: Tree, leaf: str, literal_of: Callable[[int], str]) -> str:
     """Return an expression with the literal of the leaf."""
-    # In order of the leaves: one comparison for each run of equal ones. Lists of
-    # leaves would be joined with, which takes an engine much longer.
+    # In order of the leaves: one comparison for each run of equal ones. An
+    # engine joins with a list of leaves, which takes much longer.
     runs: list[tuple[str, int]] = []
     for node in np.flatnonzero(tree.test < 0).tolist():
         literal = literal_of(node)
@@ -255,8 +255,8 @@ def _greatest(values: list[str], dialect: Dialect) -> str:
     return values[0]
 
 
-def _class_literal(dialect: Dialect, policy: Policy, label: Outcome) -> str:
+def _class_literal(dialect: Dialect, policy: Policy, decided: Outcome) -> str:
     # One column has one type.
     if len({type(c) for c in policy.classes}) > 1:
-        return dialect.text(str(label))
-    return dialect.label(label)
+        return dialect.text(str(decided))
+    return dialect.literal(decided)

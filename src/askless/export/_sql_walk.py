@@ -216,7 +216,7 @@ class Walk:
         """Return the literals that stand for an outcome in a column of its type."""
         kinds = {type(outcome) for outcome in test.outcomes}
         if kinds in ({bool}, {str}) or kinds <= {int, float}:
-            return [self.dialect.label(test.outcomes[code])]
+            return [self.dialect.literal(test.outcomes[code])]
         # Mixed outcomes are compared as text, in each of their spellings.
         return [
             self.dialect.text(spelling)

@@ -64,7 +64,7 @@ def to_svg(
     Notes
     -----
     On each box: the test and what it charges there, or the decision and how certain it
-    is; what a case has spent by then; which part of all cases gets there; the mix of
+    is; what a case has spent by then; which share of all cases gets there; the mix of
     their classes. Above: expected and worst cost, and what every test would cost.
 
     Examples

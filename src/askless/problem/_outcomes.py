@@ -125,8 +125,8 @@ def _check_alphabet(
         if strange:
             raise InvalidTableError(
                 f"The outcomes of {name!r} must be in its alphabet, which is "
-                f"{list_some(checked[name])}. Got {strange[0]!r}. Add it, or mend the "
-                "cell."
+                f"{list_some(checked[name])}. Got {strange[0]!r}. Add it, or correct "
+                "the cell."
             )
     return checked
 

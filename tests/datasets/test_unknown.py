@@ -1,4 +1,4 @@
-"""Generators of tables with unknown outcomes, and what is wrong with a noisy table."""
+"""Generators of tables with unknown outcomes, and what is wrong with such a table."""
 
 from __future__ import annotations
 
