@@ -31,6 +31,7 @@ from askless.cli._output import (
 from askless.datasets import DatasetInfo, Examples, list_datasets, load_dataset
 from askless.exceptions import DataFileError
 from askless.problem import Table
+from askless.problem._column import is_missing
 
 __all__ = ["datasets_command", "to_files"]
 
@@ -186,7 +187,7 @@ def _table_columns(table: Table, target: str) -> dict[str, list[Any]]:
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None or value != value else str(value)
+    return "" if is_missing(value) else str(value)
 
 
 def _free_name(name: str, taken: tuple[str, ...]) -> str:

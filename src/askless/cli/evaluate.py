@@ -33,6 +33,7 @@ from askless.cli._reading import check_roles, find_role, read_data
 from askless.evaluate import Evaluation, evaluate
 from askless.policy import Policy, load
 from askless.problem import Costs, Table
+from askless.problem._column import is_missing
 from askless.problem._frames import Columns
 
 __all__ = ["evaluate_command"]
@@ -126,7 +127,7 @@ def _price(
 
 
 def _count_empty(column: Any) -> int:
-    return sum(value is None or value != value for value in column.tolist())
+    return sum(map(is_missing, column.tolist()))
 
 
 def _numbers(result: Evaluation) -> dict[str, Any]:

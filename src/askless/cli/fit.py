@@ -38,6 +38,7 @@ from askless.exceptions import (
 )
 from askless.learn import LEARNERS, Learner, Stage
 from askless.problem import Costs, read_costs
+from askless.problem._column import is_missing
 
 __all__ = ["fit_command"]
 
@@ -146,7 +147,7 @@ def _take_roles(
             "There must be an example and a test at least. Got "
             f"{len(y)} rows and {len(columns)} tests in {path}. Check the file."
         )
-    empty = [i for i, v in enumerate(y.tolist()) if v is None or v != v]
+    empty = [i for i, v in enumerate(y.tolist()) if is_missing(v)]
     if empty:
         raise InvalidTableError(
             f"Every example must have a class. Got none in {len(empty)} rows of "

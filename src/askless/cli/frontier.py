@@ -41,7 +41,7 @@ from askless.learn import (
     PlainForestClassifier,
 )
 from askless.problem import read_costs
-from askless.problem._column import is_number
+from askless.problem._column import is_missing, is_number
 from askless.problem._frames import Columns, take_rows
 
 __all__ = ["frontier_command"]
@@ -150,7 +150,7 @@ def _drop_without_class(
 ) -> tuple[Any, Columns]:
     """Return the classes and the other columns, without rows of unknown class."""
     values = columns[target].tolist()
-    known = np.array([v is not None and v == v for v in values], dtype=bool)
+    known = np.array([not is_missing(v) for v in values], dtype=bool)
     if not known.all():
         notes.append(f"{(~known).sum()} rows without a class were left out.")
     classes = np.array([v for v, keep in zip(values, known, strict=True) if keep])

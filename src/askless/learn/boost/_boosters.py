@@ -17,6 +17,7 @@ from askless.exceptions import MissingExtraError
 from askless.learn.sources import read_lightgbm_text
 from askless.problem import Test
 from askless.problem._coding import category_test
+from askless.problem._column import is_number
 
 __all__ = [
     "BoosterPlan",
@@ -150,7 +151,7 @@ def code_columns(
     else:
         tests = tuple(
             Test(name, "number")
-            if values[name].dtype.kind in "if"
+            if is_number(values[name])
             else category_test(name, values[name])
             for name in names
         )
