@@ -36,18 +36,6 @@ __all__ = ["Candidate", "compare_trees", "learn_trees", "tour_clinic"]
 N_PATIENTS = 6000
 SURCHARGES = (0.0, 10.0, 100.0)
 BAR_WIDTH = 17
-# What a tree is made of, apart from names and prices.
-TREE_ARRAYS = (
-    "test",
-    "cut",
-    "branch_start",
-    "branch_code",
-    "branch_child",
-    "default_branch",
-    "weight_start",
-    "weight_class",
-    "weight",
-)
 
 
 @dataclass(frozen=True)
@@ -185,6 +173,5 @@ def _name_tests(tree: Tree, clinic: Examples) -> Tree:
     """Return a tree learned on columns without names with its true names and prices."""
     named = zip(tree.tests, clinic.test_names, strict=True)
     tests = tuple(replace(test, name=name) for test, name in named)
-    arrays = {name: getattr(tree, name) for name in TREE_ARRAYS}
     prices = clinic.costs.price_list(tests)
-    return Tree.from_arrays(arrays, tests, tree.classes, prices, tree.mistakes)
+    return Tree(tests, tree.classes, prices, nodes=tree.nodes, mistakes=tree.mistakes)

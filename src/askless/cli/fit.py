@@ -174,8 +174,6 @@ def _make(
         "time_limit": time_limit,
         "n_jobs": jobs,
     }
-    if "mistakes" not in known and mistakes is not None and prices is not None:
-        asked["costs"] = prices.with_mistakes(asked.pop("mistakes"))
     chosen = {name: value for name, value in asked.items() if value is not None}
     for name in [*chosen, *options]:
         if name not in known:

@@ -131,7 +131,7 @@ def _find_strangers(policy: Policy, trees: list[Tree], X: Any) -> list[str]:
 
 
 def _knows_missing(tree: Tree, index: int, test: Test) -> bool:
-    """Return whether some node has a branch for "missing" or parts numbers from it."""
+    """Return whether some node has a branch for "missing", or one for numbers."""
     nodes = np.flatnonzero(tree.test == index)
     if test.kind == "number":
         return bool(np.any(tree.cut[nodes] >= 0))

@@ -161,7 +161,7 @@ def _forest_answer(forest: Forest, walk: Walk) -> Answer:
     sums = [
         _sum_of(
             [
-                _weight_at(tree, walk.leaf(i), k, forest.rule, dialect)
+                _weight_at(tree, walk.leaf(i), k, forest.voting, dialect)
                 for i, tree in enumerate(walk.trees)
             ]
         )
@@ -170,7 +170,7 @@ def _forest_answer(forest: Forest, walk: Walk) -> Answer:
     sums = [f"{total} AS {weights[k]}" for k, total in enumerate(sums)]
     steps = [(f"{prefix}weights", sums)]
     gains, helpers = weights, list(weights)
-    if forest.rule == "counts" and forest.mistakes is not None:
+    if forest.voting == "counts" and forest.mistakes is not None:
         gains = [f"{prefix}gain_{k}" for k in classes]
         losses = [
             _sum_of(

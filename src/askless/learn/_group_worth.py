@@ -80,7 +80,7 @@ def group_worth(
     --------
     >>> import askless
     >>> clinic = askless.datasets.make_clinic(300, random_state=0)
-    >>> tree = askless.CostTreeClassifier(clinic.costs, mistakes=200, n_trees=20)
+    >>> tree = askless.CostTreeClassifier(clinic.costs, mistakes=200, n_estimators=20)
     >>> worths = group_worth(tree, clinic.to_frame(), clinic.y, cv=2)
     >>> sorted(worth.name for worth in worths)[0] in clinic.costs.groups
     True

@@ -102,7 +102,7 @@ class Ensemble(Policy):
     >>> import askless
     >>> X, y = [[0, 5], [1, 5], [2, 6], [3, 7]], ["a", "a", "b", "b"]
     >>> forest = RandomForestClassifier(5, random_state=0).fit(X, y)
-    >>> policy = askless.AdaptiveEnsemble(forest, costs=[1, 2]).policy_
+    >>> policy = askless.AdaptiveEnsemble(forest, costs=[1, 2]).fit().policy_
     >>> policy.predict(X).tolist() == forest.predict(X).tolist()
     True
     """

@@ -112,12 +112,20 @@ def uniform_test(name: str, values: Column, levels: int) -> Test:
     return number_test(name, distinct, np.minimum(bins, levels - 1))
 
 
-def quantile_test(name: str, values: Column, max_levels: int = BYTE_LEVELS) -> Test:
+def quantile_test(
+    name: str,
+    values: Column,
+    max_levels: int = BYTE_LEVELS,
+    weights: NDArray[np.float64] | None = None,
+) -> Test:
     """Cut a column between values, into levels that hold about equally many rows.
 
     With no more distinct values than levels, every two neighbours are separated. Longer
-    columns than 200,000 rows are represented by a fixed sample of their rows.
+    columns than 200,000 rows are represented by a fixed sample of their rows. Rows
+    count by their weights, if there are any, so that a weight of 2 is two rows.
     """
+    if weights is not None:
+        return _weighted_test(name, values, max_levels, weights)
     if len(values) > SAMPLE_ROWS:
         values = values[_sample_rows(len(values))]
     if values.dtype.kind == "f" and len(values):
@@ -167,6 +175,24 @@ def quantile_tests(names: Sequence[str], matrix: NDArray[Any]) -> tuple[Test, ..
     return tuple(tests)
 
 
+def _weighted_test(
+    name: str, values: Column, max_levels: int, weights: NDArray[np.float64]
+) -> Test:
+    if len(values) > SAMPLE_ROWS:
+        ends = np.cumsum(weights)
+        places = np.random.default_rng(0).random(SAMPLE_ROWS) * ends[-1]
+        rows = np.searchsorted(ends, places, side="right")
+        return quantile_test(name, values[np.minimum(rows, len(values) - 1)])
+    numbers = values.astype(np.float64, copy=False)
+    is_there = ~np.isnan(numbers)
+    distinct, where = np.unique(numbers[is_there], return_inverse=True)
+    if distinct.size == 0:
+        return Test(name, "number")
+    totals = np.bincount(where.ravel(), weights=weights[is_there])
+    before = np.cumsum(totals) - totals
+    return _ranked_test(name, distinct, before, float(totals.sum()), max_levels)
+
+
 def _sample_rows(n_rows: int) -> NDArray[np.int64]:
     # A fixed seed: the levels depend on the data alone.
     return np.random.default_rng(0).integers(0, n_rows, SAMPLE_ROWS)
@@ -175,8 +201,8 @@ def _sample_rows(n_rows: int) -> NDArray[np.int64]:
 def _ranked_test(
     name: str,
     distinct: NDArray[np.float64],
-    ranks: NDArray[np.intp],
-    n_rows: int,
+    ranks: NDArray[np.intp] | NDArray[np.float64],
+    n_rows: float,
     max_levels: int,
 ) -> Test:
     """Cut between distinct values by the rank of the first row of each."""
