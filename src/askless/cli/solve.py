@@ -28,7 +28,7 @@ from askless.cli._report import describe_solution, print_solution
 from askless.exceptions import AsklessError, InvalidOptionError
 from askless.problem import Table, read_costs, read_table
 from askless.solve import Solution, solve
-from askless.solve._answer import Progress
+from askless.solve._task import Progress
 
 __all__ = ["solve_command"]
 

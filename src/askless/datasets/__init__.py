@@ -14,7 +14,7 @@ from askless.datasets._public import load_public
 from askless.datasets._questions import load_questions
 from askless.datasets._random import make_random_table
 from askless.datasets._synthetic import make_synthetic_1024
-from askless.datasets._unknown import make_classifiers, make_sparse_table
+from askless.datasets._unknown_tables import make_classifiers, make_sparse_table
 
 __all__ = [
     "DatasetInfo",

@@ -365,10 +365,7 @@ class Forest(NodePolicy):
         >>> Forest.from_trees([tree, tree]).walk_path([[1]])[1]
         array([[1.], [1.]])
         """
-        found = self._run(
-            X, n_jobs, leaf=(np.int32, self.n_trees), cost=(np.float64, 0),
-            path_cost=(np.float64, -self.n_trees),
-        )  # fmt: skip
+        found = self._run(X, n_jobs, **self._path_outputs)
         return found["leaf"], found["path_cost"]
 
     def walk_path_codes(
@@ -377,16 +374,17 @@ class Forest(NodePolicy):
         """Do what :meth:`walk_path` does, given codes of shape (n_tests, n_rows)."""
         used = np.ascontiguousarray(codes[self.used_tests])
         n_rows = codes.shape[1]
-        outputs = _make_outputs(
-            n_rows,
-            {
-                "leaf": (np.int32, self.n_trees),
-                "cost": (np.float64, 0),
-                "path_cost": (np.float64, -self.n_trees),
-            },
-        )
-        walk_coded_rows(self._walker, used, n_rows, count_threads(n_jobs), **outputs)
-        return outputs["leaf"], outputs["path_cost"]
+        found = _make_outputs(n_rows, self._path_outputs)
+        walk_coded_rows(self._walker, used, n_rows, count_threads(n_jobs), **found)
+        return found["leaf"], found["path_cost"]
+
+    @property
+    def _path_outputs(self) -> dict[str, tuple[type, int]]:
+        return {
+            "leaf": (np.int32, self.n_trees),
+            "cost": (np.float64, 0),
+            "path_cost": (np.float64, -self.n_trees),
+        }
 
     def count_leaves(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return the class weights of the leaves of each row, added over the trees."""

@@ -156,7 +156,7 @@ def trace_dectree(
     arrays, calls = grow_dectree(backbone)
     tree = Tree(
         table.tests,
-        task.labels,
+        task.classes,
         table.prices,
         nodes=Nodes.from_arrays(arrays),
         mistakes=task.mistakes,
@@ -173,13 +173,13 @@ def make_backbone(
 ) -> Backbone:
     """Return what finds chains among the cases of a table."""
     table = task.table
-    order = np.argsort(task.label_ids, kind="stable")
+    order = np.argsort(task.class_ids, kind="stable")
     prior = table.prior[order]
     # Sums of ones are exact, so that equal chances tie.
     is_even = bool(np.all(prior == prior[0]))
     return Backbone(
         take_cases(table.codes, order),
-        task.label_ids[order],
+        task.class_ids[order],
         np.ones(len(prior)) if is_even else prior.copy(),
         prior,
         np.ascontiguousarray(table.prices.full),

@@ -76,7 +76,7 @@ def grow_greedy_tree(
             f"weights must be 'count' or 'prior'. Got {weights!r}. Choose one of them."
         )
     criterion = make_criterion(
-        task.labels,
+        task.classes,
         impurity=impurity,
         split=split,
         power=power,
@@ -130,14 +130,14 @@ def grow_by_criterion(
     criterion saw, instead of the prior.
     """
     table = task.table
-    order = np.argsort(task.label_ids, kind="stable")
+    order = np.argsort(task.class_ids, kind="stable")
     chances = np.concatenate(table.chances) if table.has_unknown else None
     starts = np.cumsum([0] + [len(c) for c in table.chances]).astype(np.int64)
     prior = np.ascontiguousarray(table.prior[order])
     try:
         arrays = grow_greedy(
             take_cases(table.codes, order),
-            np.bincount(task.label_ids, minlength=len(task.labels)).astype(np.int64),
+            np.bincount(task.class_ids, minlength=len(task.classes)).astype(np.int64),
             criterion,
             table.prices.engine,
             np.array([test.n_levels for test in table.tests], dtype=np.int32),
@@ -164,7 +164,7 @@ def grow_by_criterion(
         ) from None
     return Tree(
         table.tests,
-        task.labels,
+        task.classes,
         table.prices,
         nodes=Nodes.from_arrays(arrays),
         mistakes=task.mistakes,

@@ -122,7 +122,7 @@ class LastTests:
         table = self.task.table
         wrong = np.full(table.n_tests, np.inf)
         cut = np.full(table.n_tests, -1, dtype=np.int64)
-        present, classes = np.unique(self.task.label_ids[cases], return_inverse=True)
+        present, classes = np.unique(self.task.class_ids[cases], return_inverse=True)
         for tests, is_ordered in self._batches:
             n_codes = int(self._n_codes[tests].max(initial=1))
             step = max(1, MOST_CELLS // (n_codes * max(len(present), len(cases), 1)))
@@ -274,6 +274,6 @@ def _add_last_test(
         last.test, parts, _weights_at(tree, node), default=default, cut=last.cut
     )
     for cases in parts.values():
-        labels, where = np.unique(task.label_ids[cases], return_inverse=True)
+        labels, where = np.unique(task.class_ids[cases], return_inverse=True)
         weights = np.bincount(where, weights=prior[cases])
         builder.add_leaf(dict(zip(labels.tolist(), weights.tolist(), strict=True)))

@@ -1,4 +1,4 @@
-"""Noisy tables: the paper's table again, the proved optimum, and the speed of a rule.
+"""Unknown outcomes: the paper's table again, the proved optimum, the speed of a rule.
 
 WISER under its three priors (it needs ``ASKLESS_DATA``) and classifiers with margins of
 0 to 30 (CL-0 to CL-30), by all methods: exact expected number of tests, a lower bound,
@@ -7,19 +7,19 @@ figures are means of simulations; they fit the score of the authors' program
 (``form="released"``), not the printed one, and its Low-Adap counts only tests that
 turned out to rule something out. Its classifiers were drawn elsewhere; ours are as
 many. What it prints for Non-Adap on classifiers cannot be the cost of a fixed order:
-lines part k points of the plane in at most k² - k + 2 ways, so after k tests at most as
-many classifiers are told from all others, and the 234 of CL-0 take any fixed order
+lines split k points of the plane in at most k² - k + 2 ways, so after k tests at most
+as many classifiers are told from all others, and the 234 of CL-0 take any fixed order
 11.08 tests or more on average. On WISER, where no such law holds, ours agrees
 with the printed figure.
 
 Also: the optimum with its proof, a curve of cost and bound against time (saved as a
 picture); stopping at neighbourhoods and cliques on tables whose cases cannot all be
-told apart: WISER with every other test only, and a random one; random noisy tables,
+told apart: WISER with every other test only, and a random one; random tables,
 three draws each, 20 seconds of two threads each, with gaps as shares of the bound:
 (cost - bound) / bound; the time of one decision among 100,000 cases, and of the whole
 tree of WISER with its exact cost beside plain Python, in processor time.
 
-``python benchmarks/run.py noisy`` gives each proof 600 seconds, with ``--quick`` 10.
+``python benchmarks/run.py unknown`` gives each proof 600 seconds, with ``--quick`` 10.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ PRINTED = {
     },
 }
 RESULTS = Path(__file__).parent / "results"
-FIGURE = Path(__file__).parent.parent / "docs" / "images" / "noisy.svg"
+FIGURE = Path(__file__).parent.parent / "docs" / "images" / "unknown.svg"
 
 
 Rows = list[dict[str, object]]
@@ -304,14 +304,14 @@ def numpy_choice(table: askless.Table) -> int:
     for test in range(table.n_tests):
         codes = table.codes[test]
         unknown = table.tests[test].unknown_code
-        stars = codes == unknown
-        star_mass, n_known = table.prior[stars].sum(), n - stars.sum()
+        is_unknown = codes == unknown
+        n_known = n - is_unknown.sum()
         score, off = 0.0, 0.0
         for level in range(table.tests[test].n_levels):
             shows = codes == level
             score += table.prior[shows].sum() * (n_known - shows.sum())
             off += table.chances[test][level] * shows.sum()
-        score += star_mass * (n_known - off)
+        score += table.prior[is_unknown].sum() * (n_known - off)
         if score > best * (1 + 1e-12):
             best, chosen = score, test
     return chosen
@@ -386,23 +386,23 @@ def float_cost(table: askless.Table) -> float:
     unknown = [test.unknown_code for test in table.tests]
 
     def score(test: int, weights: dict[int, float]) -> float:
-        counts, masses, stars = [0, 0], [0.0, 0.0], 0.0
-        column, star = codes[test], unknown[test]
+        counts, sums, drawn = [0, 0], [0.0, 0.0], 0.0
+        column, none = codes[test], unknown[test]
         for case, weight in weights.items():
             code = column[case]
-            if code == star:
-                stars += weight
+            if code == none:
+                drawn += weight
             else:
                 counts[code] += 1
-                masses[code] += weight
+                sums[code] += weight
         if not (
             (counts[0] and counts[0] < len(weights))
             or (counts[1] and counts[1] < len(weights))
         ):
             return -1.0
-        smaller = masses[1] if counts[0] >= counts[1] else masses[0]
-        gain = counts[1] * masses[0] + counts[0] * masses[1]
-        gain += stars * sum(counts) / 2
+        smaller = sums[1] if counts[0] >= counts[1] else sums[0]
+        gain = counts[1] * sums[0] + counts[0] * sums[1]
+        gain += drawn * (counts[0] + counts[1]) / 2
         return smaller + gain / (len(weights) - 1)
 
     def walk(weights: dict[int, float], done: frozenset[int]) -> float:
@@ -482,7 +482,7 @@ def draw_curves(curves: dict[str, Curve], path: Path) -> None:
 
 
 def run(quick: bool) -> Rows:
-    """Return all rows; the picture is written to ``docs/images/noisy.svg``."""
+    """Return all rows; the picture is written to ``docs/images/unknown.svg``."""
     rows: Rows = []
     curves: dict[str, Curve] = {}
     found = tables(quick)

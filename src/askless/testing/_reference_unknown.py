@@ -1,8 +1,8 @@
 """Plain twins of the methods for unknown outcomes, by the definitions.
 
 Everything is told by a history: the tests done and what they showed. Cases that could
-not have shown that are out, the others weigh their prior times the chances of what
-their coins showed. All numbers are fractions, so that nothing depends on rounding.
+not have shown that are out, the others weigh their prior times the chances of what was
+drawn for them. All numbers are fractions, so that nothing depends on rounding.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from itertools import product
 from askless.problem import Table
 
 __all__ = [
-    "PlainNoisy",
-    "brute_force_noisy",
+    "PlainUnknown",
+    "brute_force_unknown",
     "plain_rule_cost",
     "plain_rule_score",
 ]
@@ -28,7 +28,7 @@ START: History = frozenset()
 TOLERANCE = Fraction(1, 10**12)
 
 
-class PlainNoisy:
+class PlainUnknown:
     """A table with unknown outcomes, looked at case by case.
 
     Parameters
@@ -42,7 +42,7 @@ class PlainNoisy:
     Examples
     --------
     >>> table = Table([[0, 0], [None, 1], [1, 1]], ["a", "b", "c"])
-    >>> PlainNoisy(table).alive(frozenset({(0, 0)}))
+    >>> PlainUnknown(table).alive(frozenset({(0, 0)}))
     {0: Fraction(1, 3), 1: Fraction(1, 6)}
     """
 
@@ -52,7 +52,7 @@ class PlainNoisy:
         self.table = table
         self.stop = stop
         n = table.n_cases
-        self.label = list(range(n)) if find_case else table.class_ids.tolist()
+        self.class_of = list(range(n)) if find_case else table.class_ids.tolist()
         self.prior = [Fraction(float(p)).limit_denominator(10**9) for p in table.prior]
         self.codes = table.codes.tolist()
         self.unknown = [test.unknown_code for test in table.tests]
@@ -96,9 +96,12 @@ class PlainNoisy:
     def outcomes(
         self, test: int, cases: Iterator[int] | dict[int, Fraction]
     ) -> list[int]:
-        """Return the codes that a test may show for some cases."""
+        """Return the codes that a test may show for some cases.
+
+        None if it has no levels: nobody knows what it shows, and it is never asked.
+        """
         n_codes = self.table.tests[test].n_levels + 1
-        kept = list(cases)
+        kept = list(cases) if n_codes > 1 else []
         return [
             code
             for code in range(n_codes)
@@ -117,13 +120,13 @@ class PlainNoisy:
 
     def is_near(self, a: int, b: int) -> bool:
         """Return whether two cases need not or cannot surely be told apart."""
-        if self.label[a] == self.label[b]:
+        if self.class_of[a] == self.class_of[b]:
             return True
         return not any(self.tells(test, a, b) for test in range(self.table.n_tests))
 
     def is_settled(self, cases: dict[int, Fraction]) -> bool:
         """Return whether a policy stops at these cases."""
-        if len({self.label[case] for case in cases}) < 2:
+        if len({self.class_of[case] for case in cases}) < 2:
             return True
         if self.stop == "neighbourhood":
             every = range(self.table.n_cases)
@@ -135,7 +138,7 @@ class PlainNoisy:
         return [case for case in cases if self.chance(test, code, case) == 0]
 
 
-def brute_force_noisy(
+def brute_force_unknown(
     table: Table,
     objective: str = "expected",
     *,
@@ -148,10 +151,10 @@ def brute_force_noisy(
 
     Examples
     --------
-    >>> brute_force_noisy(Table([[0, 0], [None, 1]], ["a", "b"], costs=[1, 2]))
+    >>> brute_force_unknown(Table([[0, 0], [None, 1]], ["a", "b"], costs=[1, 2]))
     2.0
     """
-    plain = PlainNoisy(table, stop=stop, find_case=find_case)
+    plain = PlainUnknown(table, stop=stop, find_case=find_case)
 
     @cache
     def best(history: History) -> Fraction:
@@ -182,40 +185,40 @@ def brute_force_noisy(
 
 
 def plain_rule_score(
-    plain: PlainNoisy, history: History, test: int, rule: str, form: str = "paper"
+    plain: PlainUnknown, history: History, test: int, rule: str, form: str = "paper"
 ) -> Fraction | float:
     """Return the score of a test by a rule, before it is divided by the price.
 
-    ODTN_h counts the copies of each case, one for every way in which the coins not yet
-    thrown may fall, by listing them.
+    ODTN_h counts the copies of each case, one for every way in which the outcomes not
+    yet drawn may come, by listing them.
     """
     cases = plain.alive(history)
     total = sum(cases.values(), Fraction(0))
     codes = plain.outcomes(test, cases)
-    label = plain.label
+    class_of = plain.class_of
     if rule in ("gbs", "ec2", "information"):
         return _score_by_weight(plain, cases, codes, test, rule, total)
-    known, coins = Fraction(0), Fraction(0)
+    known, drawn = Fraction(0), Fraction(0)
     for x, weight in cases.items():
-        n_rivals = sum(label[y] != label[x] for y in cases)
-        if n_rivals == 0:
+        n_opponents = sum(class_of[y] != class_of[x] for y in cases)
+        if n_opponents == 0:
             continue
         gain = Fraction(0)
         for code in codes:
             chance = plain.chance(test, code, x)
             if chance:
                 out = plain.ruled_out(test, code, cases)
-                rivals = sum(label[y] != label[x] for y in out)
-                gain += chance * Fraction(rivals, n_rivals)
+                opponents = sum(class_of[y] != class_of[x] for y in out)
+                gain += chance * Fraction(opponents, n_opponents)
         if plain.codes[test][x] == plain.unknown[test]:
-            coins += weight * gain
+            drawn += weight * gain
         else:
             known += weight * gain
-    stars = sum(
+    unknown = sum(
         (w for x, w in cases.items() if plain.codes[test][x] == plain.unknown[test]),
         Fraction(0),
     )
-    score = known + (stars / 2 - coins if form == "released" else coins)
+    score = known + (unknown / 2 - drawn if form == "released" else drawn)
     if rule == "elimination":
         return score
     if rule == "odtn-r":
@@ -227,8 +230,8 @@ def plain_rule_score(
     )
 
 
-def _count_copies(plain: PlainNoisy, case: int, done: set[int]) -> int:
-    """Return in how many ways the coins of a case may still fall, by listing them."""
+def _count_copies(plain: PlainUnknown, case: int, done: set[int]) -> int:
+    """Return in how many ways the draws of a case may still come, by listing them."""
     supports = [
         [code for code in plain.outcomes(test, iter([case]))]
         for test in range(plain.table.n_tests)
@@ -240,36 +243,36 @@ def _count_copies(plain: PlainNoisy, case: int, done: set[int]) -> int:
 
 
 def _balance(
-    plain: PlainNoisy,
+    plain: PlainUnknown,
     cases: dict[int, Fraction],
     codes: list[int],
     test: int,
     count: Callable[[int], int],
-    with_coins: bool,
+    with_draws: bool,
 ) -> Fraction:
     """Return the weight of all but the largest part; the first on a tie is largest."""
     sizes: dict[int, Fraction] = {}
-    masses: dict[int, Fraction] = {}
+    weights: dict[int, Fraction] = {}
     for code in codes:
-        sizes[code], masses[code] = Fraction(0), Fraction(0)
+        sizes[code], weights[code] = Fraction(0), Fraction(0)
         support = 1
         for x, weight in cases.items():
             chance = plain.chance(test, code, x)
-            is_coin = plain.codes[test][x] == plain.unknown[test]
-            if not chance or (is_coin and not with_coins):
+            is_drawn = plain.codes[test][x] == plain.unknown[test]
+            if not chance or (is_drawn and not with_draws):
                 continue
-            if is_coin:
+            if is_drawn:
                 support = sum(c > 0 for c in plain.chances[test])
-            sizes[code] += Fraction(count(x), support if is_coin else 1)
-            masses[code] += weight * chance
+            sizes[code] += Fraction(count(x), support if is_drawn else 1)
+            weights[code] += weight * chance
     if not sizes:
         return Fraction(0)
     largest = max(sizes, key=lambda code: (sizes[code], -code))
-    return sum(masses.values(), Fraction(0)) - masses[largest]
+    return sum(weights.values(), Fraction(0)) - weights[largest]
 
 
 def _score_by_weight(
-    plain: PlainNoisy,
+    plain: PlainUnknown,
     cases: dict[int, Fraction],
     codes: list[int],
     test: int,
@@ -278,31 +281,31 @@ def _score_by_weight(
 ) -> Fraction | float:
     parts = []
     for code in codes:
-        by_label: dict[int, list[Fraction]] = {}
+        by_class: dict[int, list[Fraction]] = {}
         for x, weight in cases.items():
-            by_label.setdefault(plain.label[x], []).append(
+            by_class.setdefault(plain.class_of[x], []).append(
                 weight * plain.chance(test, code, x)
             )
-        parts.append([sum(masses, Fraction(0)) for masses in by_label.values()])
+        parts.append([sum(weights, Fraction(0)) for weights in by_class.values()])
     if total == 0:
         return Fraction(0)
     if rule == "gbs":
         return total - sum(sum(part) ** 2 for part in parts) / total
-    whole = [sum(masses, Fraction(0)) for masses in zip(*parts, strict=True)]
+    whole = [sum(weights, Fraction(0)) for weights in zip(*parts, strict=True)]
     if rule == "ec2":
         left = sum((sum(part) / total * _edges(part) for part in parts), Fraction(0))
         return _edges(whole) - left
     return _bits(whole) - sum(float(sum(p) / total) * _bits(p) for p in parts)
 
 
-def _edges(masses: list[Fraction]) -> Fraction:
-    whole = sum(masses, Fraction(0))
-    return (whole * whole - sum((m * m for m in masses), Fraction(0))) / 2
+def _edges(weights: list[Fraction]) -> Fraction:
+    whole = sum(weights, Fraction(0))
+    return (whole * whole - sum((m * m for m in weights), Fraction(0))) / 2
 
 
-def _bits(masses: list[Fraction]) -> float:
-    total = sum(masses)
-    shares = [float(m / total) for m in masses if m > 0] if total else []
+def _bits(weights: list[Fraction]) -> float:
+    total = sum(weights)
+    shares = [float(m / total) for m in weights if m > 0] if total else []
     return -sum(p * math.log2(p) for p in shares)
 
 
@@ -327,7 +330,7 @@ def plain_rule_cost(
     >>> plain_rule_cost(table, "elimination")
     (2.0, 2.0)
     """
-    plain = PlainNoisy(table, stop=stop, find_case=find_case)
+    plain = PlainUnknown(table, stop=stop, find_case=find_case)
 
     def walk(history: History) -> tuple[Fraction, Fraction]:
         cases = plain.alive(history)
@@ -345,7 +348,7 @@ def plain_rule_cost(
 
 
 def _choose(
-    plain: PlainNoisy, history: History, rule: str, form: str, skips: bool
+    plain: PlainUnknown, history: History, rule: str, form: str, skips: bool
 ) -> int:
     cases = plain.alive(history)
     done = {test for test, _ in history}
@@ -353,7 +356,7 @@ def _choose(
     chosen, sure = -1, -1
     for test in range(plain.table.n_tests):
         if sure < 0 and any(
-            plain.label[a] != plain.label[b] and plain.tells(test, a, b)
+            plain.class_of[a] != plain.class_of[b] and plain.tells(test, a, b)
             for a in cases
             for b in cases
         ):

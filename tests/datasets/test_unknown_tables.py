@@ -1,4 +1,4 @@
-"""Generators of tables with unknown outcomes, and what is wrong with such a table."""
+"""Generators of tables with unknown outcomes, and what is wrong with a table."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_identical_cases_are_explained():
     assert askless.solve(table, method="exact").error == pytest.approx(1 / 3)
 
 
-def test_outcomes_that_a_coin_never_shows_tell_cases_apart():
+def test_outcomes_that_are_never_drawn_tell_cases_apart():
     chances = {"t0": {"x": 0.5, "y": 0.5, "z": 0.0}}
     table = askless.Table([["z"], [None], ["x"]], ["a", "b", "c"], chances=chances,
                           alphabet={"t0": "xyz"})  # fmt: skip

@@ -1,6 +1,4 @@
-"""Cases that nothing tells apart are found and can be merged."""
-
-import itertools
+"""Cases that show the same are merged."""
 
 import numpy as np
 import pytest
@@ -8,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askless.problem import Costs, Table
-from askless.problem import _indistinct as indistinct
 
 cells = st.sampled_from([0, 1, None])
 
@@ -21,27 +18,6 @@ def tables(draw):
     label = st.sampled_from("abc")
     classes = draw(st.lists(label, min_size=n_cases, max_size=n_cases))
     return rows, classes, Table(rows, classes)
-
-
-def may_look_the_same(a, b):
-    return all(x == y or x is None or y is None for x, y in zip(a, b, strict=True))
-
-
-@given(tables())
-def test_the_pairs_are_those_that_no_test_is_sure_to_tell_apart(drawn):
-    rows, classes, table = drawn
-    expected = {
-        (i, j)
-        for i, j in itertools.combinations(range(len(rows)), 2)
-        if classes[i] != classes[j] and may_look_the_same(rows[i], rows[j])
-    }
-    found = set(table.indistinct)
-    assert found <= expected
-    assert table.indistinct == sorted(found)
-    # Of identical cases only some pairs are listed, but every case is in one of them.
-    assert set(itertools.chain(*found)) == set(itertools.chain(*expected))
-    has_unknown = [None in row for row in rows]
-    assert {p for p in expected if has_unknown[p[0]] or has_unknown[p[1]]} <= found
 
 
 @given(tables())
@@ -143,10 +119,3 @@ def test_many_identical_cases_are_paired_in_no_time():
     n = 100_000
     table = Table(np.zeros((n, 1)), np.arange(n) % 2)
     assert len(table.indistinct) == n - 1
-
-
-def test_beyond_a_size_only_identical_cases_are_compared(monkeypatch):
-    rows, classes = [[0], [None], [1], [1]], list("abab")
-    assert Table(rows, classes).indistinct == [(0, 1), (1, 2), (2, 3)]
-    monkeypatch.setattr(indistinct, "MOST_CELLS", 3)
-    assert Table(rows, classes).indistinct == [(2, 3)]
