@@ -19,6 +19,7 @@ import venv
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 # What a wheel may hold, below `askless/`. `.so` and `.pyd` are compiled modules.
@@ -87,8 +88,22 @@ def step(what: str) -> Iterator[None]:
     print(f"  ({time.perf_counter() - start:.0f} s)", flush=True)
 
 
-def run(*command: str | Path, **options: object) -> None:
-    subprocess.run([str(part) for part in command], check=True, **options)  # type: ignore[call-overload]
+def run(*command: str | Path, quiet: bool = False, **options: Any) -> None:
+    """Run a command. A quiet one shows what it says only if it fails."""
+    words = [str(part) for part in command]
+    output = subprocess.PIPE if quiet else None
+    ended = subprocess.run(
+        words, stdout=output, stderr=subprocess.STDOUT if quiet else None,
+        text=True, **options,
+    )  # fmt: skip
+    if ended.returncode:
+        sys.exit(f"{ended.stdout or ''}\nThis command failed: {' '.join(words)}")
+
+
+def with_tools() -> dict[str, str]:
+    """Return an environment where meson, ninja and cython are those beside Python."""
+    folder = str(Path(sys.executable).parent)
+    return {**os.environ, "PATH": os.pathsep.join([folder, os.environ["PATH"]])}
 
 
 def only(folder: Path, pattern: str) -> Path:
@@ -100,7 +115,7 @@ def build_sdist(folder: Path) -> Path:
     """Build the archive of the last commit, and look into it."""
     run(
         sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", folder,
-        ROOT, stdout=subprocess.DEVNULL,
+        ROOT, quiet=True, env=with_tools(),
     )  # fmt: skip
     path = only(folder, "*.tar.gz")
     with tarfile.open(path) as archive:
@@ -117,6 +132,7 @@ def build_wheel(sdist: Path, folder: Path, serial: bool) -> Path:
     run(
         sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation",
         "--disable-pip-version-check", *settings, "--wheel-dir", folder, sdist,
+        quiet=True, env=with_tools(),
     )  # fmt: skip
     path = only(folder, "*.whl")
     with zipfile.ZipFile(path) as archive:

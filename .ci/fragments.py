@@ -1,8 +1,8 @@
 """Check the notes in changes/: well named, not empty, and there for each change.
 
-A change of files under src/ must add or edit a note. What changed is seen by git, against
-the branch that the change will be merged into, or the last commit on that branch itself.
-Where git does not know that far back, this half is skipped, and says so.
+A change of files under src/ must add or edit a note. What changed is what git says,
+against the branch that the change will be merged into, or, on that branch itself, against
+the last commit. Where git does not know that far back, this half is skipped in words.
 """
 
 import os

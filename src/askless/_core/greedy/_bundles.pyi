@@ -6,6 +6,13 @@ class Bundles:
     column: NDArray[np.int32]
     bit: NDArray[np.uint8]
     whole: NDArray[np.int32]
+    def __init__(
+        self,
+        codes: NDArray[np.uint8],
+        column: NDArray[np.int32],
+        bit: NDArray[np.uint8],
+        whole: NDArray[np.int32],
+    ) -> None: ...
 
 def bundle_codes(
     codes: NDArray[np.uint8], price: NDArray[np.float64], *, use_bits: bool = True

@@ -30,3 +30,6 @@ def grow_greedy(
     cut_value_start: NDArray[np.int64] | None = None,
     key: int = 0,
 ) -> dict[str, NDArray[np.generic]]: ...
+def scratch_bytes(
+    n_rows: int, code_size: int, has_outcome_splits: bool, has_weights: bool
+) -> int: ...

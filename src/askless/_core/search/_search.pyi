@@ -3,15 +3,24 @@ from numpy.typing import NDArray
 
 from askless._core.search._cover import Cover
 
-class StateTableView:
+class _StateTable:
     n_entries: int
     n_evictions: int
 
 class Search:
+    n_cases: int
+    n_tests: int
+    n_labels: int
     n_expanded: int
     breadth: int
     is_worst: bool
-    table: StateTableView
+    has_groups: bool
+    rank_by_entropy: bool
+    use_certificate: bool
+    use_entropy: bool
+    use_children: bool
+    use_additivity: bool
+    table: _StateTable
     def __init__(
         self,
         codes: NDArray[np.uint16],

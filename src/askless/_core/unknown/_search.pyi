@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from askless._core.price._prices import Prices
 from askless._core.unknown._table import NoisyTable
 
-class StateTableView:
+class _StateTable:
     n_entries: int
     n_evictions: int
 
@@ -16,7 +16,13 @@ class NoisySearch:
     is_too_deep: bool
     breadth: int
     mode: int
-    states: StateTableView
+    is_worst: bool
+    by_information: bool
+    use_huffman: bool
+    use_entropy: bool
+    use_children: bool
+    use_shares: bool
+    states: _StateTable
     def __init__(
         self,
         table: NoisyTable,

@@ -5,7 +5,9 @@ class NoisyTable:
     n_cases: int
     n_tests: int
     n_labels: int
+    most_codes: int
     has_single_labels: bool
+    is_in_order: bool
     has_whole_bits: bool
     def __init__(
         self,
