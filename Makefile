@@ -11,6 +11,8 @@ DEBUG_TESTS ?= tests $(patsubst %,--ignore=tests/%,cli datasets docs export pack
 PYTEST_ARGS ?=
 # What `make changelog` does: `--draft` shows the next release, `--yes` writes it.
 CHANGELOG_ARGS ?= --draft
+# How long the campaign tries, on every core.
+HOURS ?= 1
 
 BIN := $(abspath $(VENV))/bin
 BUILD := $(abspath build/$(notdir $(VENV:.%=%)))
@@ -29,8 +31,9 @@ RECIPES := pyproject.toml meson.build meson.options \
 COMPILE := $(BIN)/ninja -C $(BUILD) --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench bench-quick docs debug-test minimal-test \
-	coverage sizes changelog sdist wheel dist-test serial-test venv build clean
+.PHONY: help demo test check format bench bench-quick docs campaign debug-test \
+	minimal-test coverage sizes changelog sdist wheel dist-test serial-test venv build \
+	clean
 
 help:  ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | \
@@ -64,6 +67,9 @@ bench-quick: build $(VENV)/.stamp-bench  ## Run the benchmarks on smaller data
 docs: build $(VENV)/.stamp-docs  ## Build the documentation in docs/_build
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
 	@echo "See docs/_build/index.html"
+
+campaign: build $(VENV)/.stamp-test  ## Try to break the promises: HOURS=1, or SECONDS=300
+	$(BIN)/python -m campaign.run --page $(if $(SECONDS),--seconds $(SECONDS),--hours $(HOURS)) $(CAMPAIGN_ARGS)
 
 debug-test:  ## Run all tests of kernels with bounds and divisions checked
 	@$(MAKE) --no-print-directory test VENV=.venv-debug \

@@ -165,18 +165,17 @@ def _signature(lines: list[str], at: int) -> tuple[str, int]:
 def _arguments(signature: str) -> tuple[list[str], str]:
     """Return the names of the arguments of a head, and what stands behind them."""
     start = signature.index("(") + 1
-    depth, parts, part = 1, [], ""
-    for end, sign in enumerate(signature[start:], start + 1):
+    depth, parts, end = 1, [""], start
+    while depth and end < len(signature):
+        sign = signature[end]
+        end += 1
         depth += (sign in "([{") - (sign in ")]}")
-        if depth == 0:
-            break
         if sign == "," and depth == 1:
-            parts.append(part)
-            part = ""
-        else:
-            part += sign
+            parts.append("")
+        elif depth:
+            parts[-1] += sign
     found = []
-    for part in (*parts, part):
+    for part in parts:
         words = re.findall(r"\w+", part.split("=")[0].replace(" not None", ""))
         # A star alone, a slash, or nothing after the last comma.
         if words:

@@ -5,6 +5,7 @@ calls nothing compiled. Tests compare costs with these.
 """
 
 from askless.testing._checks import check_policy
+from askless.testing._hard_rows import make_hard_rows
 from askless.testing._reference_codes import encode_category, encode_number
 from askless.testing._reference_cost_tree import PlainCostTree, PlainForest
 from askless.testing._reference_costs import path_cost, sequence_cost
@@ -60,6 +61,7 @@ __all__ = [
     "brute_force_pareto",
     "brute_force_tradeoffs",
     "check_policy",
+    "make_hard_rows",
     "count_pairs",
     "encode_category",
     "encode_number",
