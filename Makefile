@@ -78,7 +78,7 @@ debug-test:  ## Run all tests of kernels with bounds and divisions checked
 
 minimal-test:  ## Run the tests with the oldest packages that pyproject.toml allows
 	@mkdir -p build
-	@$(PYTHON) .ci/requires.py --lowest build package > build/lowest.txt
+	@$(PYTHON) .ci/requires.py --lowest build package test > build/lowest.txt
 	@PIP_CONSTRAINT=$(abspath build/lowest.txt) \
 		$(MAKE) --no-print-directory test VENV=.venv-minimal
 
