@@ -136,12 +136,17 @@ def test_numbers_keep_every_bit(number):
     assert again.spent.tolist() == tree.spent.tolist()
 
 
-def test_the_weights_of_nodes_keep_every_bit(policy):
-    if isinstance(policy, (Tree, Forest)):
-        assert parse(dump(policy)).weight.tolist() == policy.weight.tolist()
-        assert parse(dump(policy)).node_decision.tolist() == (
-            policy.node_decision.tolist()
-        )
+def test_the_weights_of_nodes_keep_every_bit():
+    grown = [
+        policy
+        for policy in map(make_example, EXAMPLES)
+        if isinstance(policy, (Tree, Forest))
+    ]
+    assert {type(policy) for policy in grown} == {Tree, Forest}
+    for policy in grown:
+        again = parse(dump(policy))
+        assert again.weight.tolist() == policy.weight.tolist()
+        assert again.node_decision.tolist() == policy.node_decision.tolist()
 
 
 @pytest.mark.parametrize("name", ["rule", "order"])
