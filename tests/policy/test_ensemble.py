@@ -15,7 +15,7 @@ from askless.exceptions import (
     InvalidPolicyError,
     PolicyFileError,
 )
-from askless.policy import Answer
+from askless.policy import Output
 from askless.problem import PriceList, Test
 from askless.testing import check_policy, plain_ensemble_answer, plain_standing
 from tests.policy.random_ensembles import LINKS, random_ensemble, random_rows
@@ -212,7 +212,7 @@ def test_packed_votes_buy_what_rows_one_by_one_buy(seed):
             assert cost.tolist() == one_by_one[1].tolist()
             assert n_bought.tolist() == one_by_one[2].tolist()
             full = [plain_ensemble_answer(policy, row) for row in codes]
-            assert policy.answer_rule.decide(raw).tolist() == full
+            assert policy.output.decide(raw).tolist() == full
 
 
 @pytest.mark.parametrize("share_missing", [0.0, 0.1])
@@ -316,7 +316,7 @@ def test_parts_that_do_not_fit_are_refused(rng):
         with pytest.raises(InvalidPolicyError):
             type(policy)(
                 policy.tests, policy.classes, policy.prices, trees=broken,
-                answer=policy.answer_rule,
+                output=policy.output,
             )  # fmt: skip
 
 
@@ -341,9 +341,9 @@ def test_joint_bounds_are_for_classes(rng):
 
 def test_an_answer_must_be_whole():
     with pytest.raises(InvalidPolicyError, match="must have one sum"):
-        Answer("logit", (0.0, 0.0))
+        Output("logit", (0.0, 0.0))
     with pytest.raises(InvalidPolicyError, match="the divisor and the slope positive"):
-        Answer("logit", (0.0,), divisor=0.0)
+        Output("logit", (0.0,), divisor=0.0)
 
 
 @pytest.mark.parametrize("link", LINKS)
@@ -366,7 +366,7 @@ def test_a_test_of_too_many_cuts_cannot_be_saved(rng, tmp_path):
     tests = (*policy.tests, many)
     wide = type(policy)(
         tests, policy.classes, PriceList.plain([1.0] * len(tests)), trees=policy.trees,
-        answer=policy.answer_rule,
+        output=policy.output,
     )  # fmt: skip
     with pytest.raises(PolicyFileError, match="fewer than 65,534 cuts"):
         wide.save(tmp_path / "wide.json")

@@ -16,12 +16,8 @@ from numpy.typing import NDArray
 from askless._core.ensemble._machine import Machine
 from askless.exceptions import InvalidOptionError, InvalidPolicyError
 from askless.policy._base import Policy, count_threads, raw_columns
-from askless.policy._ensemble_parts import (
-    Answer,
-    EnsembleTrees,
-    check_sums,
-    machine_options,
-)
+from askless.policy._ensemble_output import Output
+from askless.policy._ensemble_parts import EnsembleTrees, check_sums, machine_options
 from askless.problem import Outcome, PriceList, Test
 from askless.problem._frames import clean_column
 from askless.problem._tests import _as_numbers
@@ -78,8 +74,8 @@ class Ensemble(Policy):
         See :class:`Policy`. Without classes the answer is a number.
     trees : EnsembleTrees
         The trees.
-    answer : Answer
-        How sums become answers.
+    output : Output
+        How sums become classes or numbers.
     threshold : float, optional
         Stop early, once the lead is so many standard deviations of what is still open.
     is_complete : bool, default=False
@@ -116,26 +112,26 @@ class Ensemble(Policy):
         prices: PriceList,
         *,
         trees: EnsembleTrees,
-        answer: Answer,
+        output: Output,
         threshold: float | None = None,
         is_complete: bool = False,
         tolerance: float = 0.0,
         bounds: Literal["auto", "path", "deep", "joint", "vote"] = "auto",
         mistakes: NDArray[np.float64] | None = None,
     ) -> None:
-        self.answers_number = answer.is_number
+        self.answers_number = output.is_number
         super().__init__(tests, classes, prices, mistakes)
-        n_classes = 2 if answer.link == "logit" else answer.n_outputs
-        if len(self.classes) != (0 if answer.is_number else n_classes):
+        n_classes = 2 if output.link == "logit" else output.n_outputs
+        if len(self.classes) != (0 if output.is_number else n_classes):
             raise InvalidPolicyError(
-                f"An ensemble with {answer.n_outputs} sums and the link "
-                f"{answer.link!r} must have {0 if answer.is_number else n_classes} "
+                f"An ensemble with {output.n_outputs} sums and the link "
+                f"{output.link!r} must have {0 if output.is_number else n_classes} "
                 f"classes. Got {len(self.classes)}. List the classes of the model."
             )
-        trees.check(self.tests, answer.n_outputs)
-        check_sums(trees, answer)
+        trees.check(self.tests, output.n_outputs)
+        check_sums(trees, output)
         self.trees = trees
-        self.answer_rule = answer
+        self.output = output
         self.threshold = None if threshold is None else float(threshold)
         self.is_complete = bool(is_complete)
         self.tolerance = float(tolerance)
@@ -171,10 +167,10 @@ class Ensemble(Policy):
         """Whether every leaf names one class, so that sums are counts."""
         values = self.trees.value[self.trees.is_leaf]
         return (
-            self.answer_rule.link == "share"
-            and 1 < self.answer_rule.n_outputs <= MOST_VOTED
-            and values.shape[1] == self.answer_rule.n_outputs
-            and not any(self.answer_rule.offset)
+            self.output.link == "share"
+            and 1 < self.output.n_outputs <= MOST_VOTED
+            and values.shape[1] == self.output.n_outputs
+            and not any(self.output.offset)
             and bool(np.all((values == 0) | (values == 1)))
             and bool(np.all(values.sum(axis=1) == 1))
         )
@@ -207,8 +203,8 @@ class Ensemble(Policy):
     @cached_property
     def machine(self) -> Machine:
         """The compiled ensemble."""
-        trees, answer = self.trees, self.answer_rule
-        options = machine_options(trees, answer, self.tolerance)
+        trees, output = self.trees, self.output
+        options = machine_options(trees, output, self.tolerance)
         is_vote = self.bounds == "vote"
         if is_vote:
             # A score, of at most 1, then fits in fourteen bits.
@@ -226,14 +222,14 @@ class Ensemble(Policy):
             trees.output,
             trees.weight,
             trees.value,
-            np.array(answer.offset, dtype=np.float64),
+            np.array(output.offset, dtype=np.float64),
             np.concatenate([*(test.cut_array for test in self.tests), np.zeros(1)]),
             starts.astype(np.int64),
             users,
             user_start,
             mode=MODES[self.bounds],
             is_joint=self.bounds == "joint",
-            rule=2 if answer.is_number else 0 if answer.link == "logit" else 1,
+            rule=2 if output.is_number else 0 if output.link == "logit" else 1,
             ties_are_exact=is_vote,
             **options,
         )
@@ -287,7 +283,7 @@ class Ensemble(Policy):
         if self.answers_number:
             return np.zeros(0)
         raw = self.standing(state).raw[None, :]
-        return np.asarray(self.answer_rule.probabilities(raw)[0])
+        return np.asarray(self.output.probabilities(raw)[0])
 
     def class_shares(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each class."""
@@ -297,12 +293,12 @@ class Ensemble(Policy):
 
     def decision(self, state: State) -> int:
         """Return the class that the ensemble would answer in a state."""
-        return int(self.answer_rule.decide(self.standing(state).raw[None, :])[0])
+        return int(self.output.decide(self.standing(state).raw[None, :])[0])
 
     def answer(self, state: State) -> Outcome:
         """Return the class, or the number, that the ensemble would answer."""
         if self.answers_number:
-            return float(self.answer_rule.numbers(self.standing(state).raw[None])[0])
+            return float(self.output.numbers(self.standing(state).raw[None])[0])
         return self.classes[self.decision(state)]
 
     def tests_ahead(self, state: State) -> list[int]:
@@ -377,8 +373,8 @@ class Ensemble(Policy):
         """Return the decision for each row; see :meth:`Policy.predict`."""
         raw = self.run_rows(X, n_jobs=n_jobs, with_means=False)[0]
         if self.answers_number:
-            return self.answer_rule.numbers(raw)
-        return self._class_array[self.answer_rule.decide(raw)]
+            return self.output.numbers(raw)
+        return self._class_array[self.output.decide(raw)]
 
     def predict_proba(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
         """Return the probability of each class where each row stopped.
@@ -391,7 +387,7 @@ class Ensemble(Policy):
                 "predict_proba must have classes. Got a model that answers numbers. "
                 "Use predict."
             )
-        return self.answer_rule.probabilities(self.run_rows(X, n_jobs=n_jobs)[0])
+        return self.output.probabilities(self.run_rows(X, n_jobs=n_jobs)[0])
 
     def cost(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
         """Return what each row pays."""

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from askless.exceptions import PolicyFileError
 from askless.policy._ensemble import Ensemble
-from askless.policy._ensemble_parts import IS_SET, Answer, EnsembleTrees
+from askless.policy._ensemble_output import SINGLE_SUMS, Output
+from askless.policy._ensemble_parts import IS_SET, EnsembleTrees
 from askless.policy._records import EnsembleRecord, TreeRecord
 from askless.problem import Outcome, PriceList, Test
 from askless.problem._tests import MAX_LEVELS
@@ -45,7 +46,7 @@ def from_ensemble(policy: Ensemble) -> EnsembleRecord:
                 f"A test in a policy file has fewer than {MAX_LEVELS:,} cuts. Got "
                 f"{len(test.cuts):,} for {test.name!r}. Grow smaller trees."
             )
-    trees, answer = policy.trees, policy.answer_rule
+    trees, output = policy.trees, policy.output
     sets: list[list[int]] = []
     listed = [
         _tree_record(policy, first, last, int(output), sets)
@@ -54,15 +55,16 @@ def from_ensemble(policy: Ensemble) -> EnsembleRecord:
         )
     ]
     return EnsembleRecord(
-        link=answer.link,
-        offset=list(answer.offset),
+        link=output.link,
+        offset=list(output.offset),
         bounds=policy.bounds,  # type: ignore[arg-type]
         trees=listed,
         sets=sets,
-        divisor=answer.divisor,
-        slope=answer.slope,
-        decides_by=answer.decides_by,
-        single_precision=answer.is_single,
+        divisor=output.divisor,
+        slope=output.slope,
+        decides_by=output.decides_by,
+        single_precision=output.is_single,
+        functions=output.functions,
         threshold=policy.threshold,
         complete=policy.is_complete,
         tolerance=policy.tolerance,
@@ -108,21 +110,21 @@ def to_ensemble(
     mistakes: Any,
 ) -> Ensemble:
     """Return the ensemble that a record describes."""
-    width = 1 if record.link in ("logit", "number", "exp") else 0
-    if width and len(record.offset) != 1:
+    if record.link in SINGLE_SUMS and len(record.offset) != 1:
         _refuse("An ensemble of two classes or numbers must have one offset", "others")
     return Ensemble(
         tests,
         classes,
         prices,
         trees=_read_trees(record, tests),
-        answer=Answer(
+        output=Output(
             record.link,
             tuple(record.offset),
             divisor=record.divisor,
             slope=record.slope,
             decides_by=record.decides_by,
             is_single=record.single_precision,
+            functions=record.functions,
         ),
         threshold=record.threshold,
         is_complete=record.complete,

@@ -135,7 +135,7 @@ def plain_standing(policy: Ensemble, state: Any) -> PlainStanding:
     """
     known = {test: code for test, code in state if code >= 0}
     skipped = {test for test, code in state if code < 0}
-    trees, offset = policy.trees, list(policy.answer_rule.offset)
+    trees, offset = policy.trees, list(policy.output.offset)
     low, high, mean = list(offset), list(offset), list(offset)
     n_outputs = len(offset)
     is_vector = trees.value.shape[1] > 1
@@ -184,7 +184,7 @@ def _outcome_bounds(policy: Ensemble, known: Mapping[int, int]) -> tuple[Sums, S
 
     The first group is what has ended, which has one outcome.
     """
-    trees, offset = policy.trees, policy.answer_rule.offset
+    trees, offset = policy.trees, policy.output.offset
     n_codes = [1] + [test.n_levels + 2 for test in policy.tests]
     lows: Sums = [[[0.0] * n for n in n_codes] for _ in offset]
     highs: Sums = [[[0.0] * n for n in n_codes] for _ in offset]
@@ -220,12 +220,12 @@ def _is_settled(lows: Sums, highs: Sums, mean: list[float], first: int) -> bool:
 def plain_ensemble_answer(policy: Ensemble, codes: Any) -> int | float:
     """Return what the full model says of a row of codes: every tree to its leaf."""
     known = {test: int(code) for test, code in enumerate(codes)}
-    sums = np.array(policy.answer_rule.offset, dtype=np.float64)
+    sums = np.array(policy.output.offset, dtype=np.float64)
     for tree, root in enumerate(policy.trees.tree_start[:-1].tolist()):
         leaf = policy.trees.value[_resolve(policy, root, known)]
         first = int(policy.trees.output[tree])
         sums[first : first + len(leaf)] += leaf
     raw = sums[None, :]
     if policy.answers_number:
-        return float(policy.answer_rule.numbers(raw)[0])
-    return int(policy.answer_rule.decide(raw)[0])
+        return float(policy.output.numbers(raw)[0])
+    return int(policy.output.decide(raw)[0])

@@ -49,7 +49,7 @@ def compile_source(
         source.classes,
         costs.price_list(tests),
         trees=trees,
-        answer=source.answer,
+        output=source.output,
         mistakes=costs.mistake_matrix(source.classes) if source.classes else None,
         **options,
     )
@@ -57,7 +57,7 @@ def compile_source(
 
 def compile_policy(policy: Tree | Forest, costs: Any, **options: Any) -> Ensemble:
     """Return a tree or forest of Askless as an ensemble, by default at its price."""
-    trees, answer = read_policy(policy)
+    trees, output = read_policy(policy)
     prices, mistakes = policy.prices, policy.mistakes
     if costs is not None:
         costs = costs if isinstance(costs, Costs) else Costs(costs)
@@ -68,7 +68,7 @@ def compile_policy(policy: Tree | Forest, costs: Any, **options: Any) -> Ensembl
         policy.classes,
         prices,
         trees=trees,
-        answer=answer,
+        output=output,
         mistakes=mistakes,
         **options,
     )
@@ -351,12 +351,12 @@ def trace_stops(
 ) -> tuple[Stops, NDArray[np.float64]]:
     """Trace rows; return their stops, and what each answers when it is settled."""
     trace = policy.trace(X, n_jobs=n_jobs)
-    rule = policy.answer_rule
-    if rule.is_number:
-        scores = rule.scores(trace.raw)[:, 0]
-        trace = trace._replace(answer=rule.scores(trace.answer))
+    output = policy.output
+    if output.is_number:
+        scores = output.scores(trace.raw)[:, 0]
+        trace = trace._replace(answer=output.scores(trace.answer))
         return list_stops(trace, scores), scores
-    final = rule.decide(trace.raw).astype(np.float64)
+    final = output.decide(trace.raw).astype(np.float64)
     return list_stops(trace, final), final
 
 

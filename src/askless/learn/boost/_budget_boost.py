@@ -28,7 +28,7 @@ from askless.learn.boost._boosters import (
     take_rows,
 )
 from askless.learn.boost._calibrate import join_stops, list_thresholds, smooth
-from askless.policy import Answer, Ensemble, EnsembleTrees, Policy
+from askless.policy import Ensemble, EnsembleTrees, Output, Policy
 from askless.problem import Costs, Test
 
 __all__ = ["BudgetBoostClassifier", "BudgetPoint"]
@@ -416,4 +416,4 @@ def _constant(
         words=np.zeros(0, dtype=np.uint64), tree_start=np.array([0, 1]),
         output=zero, weight=np.ones(1), value=np.ones((1, 1)),
     )  # fmt: skip
-    return Ensemble(tests, classes, prices, trees=trees, answer=Answer("share", (0.0,)))
+    return Ensemble(tests, classes, prices, trees=trees, output=Output("share", (0.0,)))
