@@ -7,11 +7,11 @@ come, tests that are free or show nothing, groups.
 from __future__ import annotations
 
 import pytest
-from tests.solve.search.test_search import cost_of, with_groups
 
 import askless
 from askless import Table
 from askless.testing import brute_force_cost, brute_force_noisy
+from tests.solve.search.test_search import cost_of, with_groups
 
 KNOWN = ("greedy", "dectree", "gbs", "ec2", "exact", "search", "auto")
 NOISY = (

@@ -8,21 +8,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core.ensemble._parts import CodeArrays, Scales, TreeArrays
 from askless.exceptions import InvalidPolicyError
 from askless.policy._decide import TOLERANCE
 from askless.policy._ensemble_output import LEAST_VALUE, MOST_VALUE, Output
 from askless.problem import Test
 
-__all__ = ["IS_SET", "MISSING_LEFT", "EnsembleTrees", "check_sums", "machine_options"]
+__all__ = [
+    "IS_SET",
+    "MISSING_LEFT",
+    "MODES",
+    "EnsembleTrees",
+    "check_sums",
+    "find_scales",
+]
 
 # Flags of a node.
 MISSING_LEFT = 1
 IS_SET = 2
+# The kinds of bounds, by the numbers of the machine.
+MODES = {"path": 0, "deep": 1, "joint": 1, "vote": 2}
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +90,32 @@ class EnsembleTrees:
     def tree_of_node(self) -> NDArray[np.int64]:
         """The tree of each node."""
         return np.repeat(np.arange(self.n_trees), np.diff(self.tree_start))
+
+    def arrays(self) -> TreeArrays:
+        """Return the trees as the machine takes them."""
+        return TreeArrays(
+            self.test,
+            self.cut,
+            self.right,
+            self.flags,
+            np.append(self.words, np.uint64(0)),
+            self.tree_start,
+            self.output,
+            self.weight,
+            self.value,
+        )
+
+    def codes(self, tests: tuple[Test, ...]) -> CodeArrays:
+        """Return how values of tests become codes, and which trees ask them."""
+        starts = np.cumsum([0] + [len(test.cuts) for test in tests])
+        users, user_start = self.users(len(tests))
+        return CodeArrays(
+            np.array([test.n_levels for test in tests], dtype=np.int32),
+            np.concatenate([*(test.cut_array for test in tests), np.zeros(1)]),
+            starts.astype(np.int64),
+            users,
+            user_start,
+        )
 
     def users(self, n_tests: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the trees that ask each test, and where the list of a test starts."""
@@ -248,20 +283,39 @@ def lead_needed(trees: EnsembleTrees, output: Output, total: float) -> float:
     return min(lead, 4.0 * total + 2.0)
 
 
-def machine_options(
-    trees: EnsembleTrees, output: Output, tolerance: float
-) -> dict[str, Any]:
-    """Return how finely sums are counted, and how much rounding may turn them."""
+def find_scales(
+    trees: EnsembleTrees, output: Output, tolerance: float, bounds: str
+) -> Scales:
+    """Return how finely sums are counted, and how much rounding may turn them.
+
+    Parameters
+    ----------
+    trees : EnsembleTrees
+        The trees.
+    output : Output
+        How their sums become classes or numbers.
+    tolerance : float
+        Of a number: how wide its bounds may be; 0 for never.
+    bounds : {"path", "deep", "joint", "vote"}
+        How bounds are kept.
+    """
     total = float(np.max(trees.largest(output.n_outputs) + np.abs(output.offset)))
     width = trees.value.shape[1]
     # Both are generous: a tree varies by no more than its range.
     spread = width * float(np.sum(trees.largest(output.n_outputs) + 1.0) ** 2)
     score = width * (total + 1.0) * (trees.n_nodes + 1.0)
-    return {
-        "unit": scale_for(2.0 * total + 1.0, 60),
-        "spread_unit": scale_for(spread, 60),
-        "score_unit": scale_for(score, 52),
-        "slack": lead_needed(trees, output, total),
-        "tolerance": tolerance * output.divisor if tolerance > 0 else -1.0,
-        "is_single": output.is_single,
-    }
+    is_vote = bounds == "vote"
+    return Scales(
+        offset=np.array(output.offset, dtype=np.float64),
+        mode=MODES[bounds],
+        is_joint=bounds == "joint",
+        target=2 if output.is_number else 0 if output.link == "logit" else 1,
+        ties_are_exact=is_vote,
+        is_single=output.is_single,
+        slack=0.0 if is_vote else lead_needed(trees, output, total),
+        tolerance=tolerance * output.divisor if tolerance > 0 else -1.0,
+        unit=65535.0 if is_vote else scale_for(2.0 * total + 1.0, 60),
+        spread_unit=scale_for(spread, 60),
+        # Of votes a score, of at most 1, fits in fourteen bits.
+        score_unit=2.0**14 - 2 if is_vote else scale_for(score, 52),
+    )

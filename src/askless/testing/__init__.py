@@ -10,9 +10,9 @@ from askless.testing._reference_cost_tree import PlainCostTree, PlainForest
 from askless.testing._reference_costs import path_cost, sequence_cost
 from askless.testing._reference_dectree import PlainDecTree
 from askless.testing._reference_ensemble import (
-    PlainStanding,
+    PlainState,
     plain_ensemble_answer,
-    plain_standing,
+    plain_ensemble_state,
 )
 from askless.testing._reference_noisy import (
     PlainNoisy,
@@ -53,7 +53,7 @@ __all__ = [
     "PlainGrower",
     "PlainNoisy",
     "PlainRun",
-    "PlainStanding",
+    "PlainState",
     "Tradeoff",
     "brute_force_cost",
     "brute_force_noisy",
@@ -73,7 +73,7 @@ __all__ = [
     "plain_rule_cost",
     "plain_rule_score",
     "plain_run",
-    "plain_standing",
+    "plain_ensemble_state",
     "plain_trial",
     "plain_walk",
     "sequence_cost",

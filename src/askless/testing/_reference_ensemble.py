@@ -16,14 +16,14 @@ import numpy as np
 from askless.policy import Ensemble
 from askless.policy._ensemble_parts import IS_SET, MISSING_LEFT
 
-__all__ = ["PlainStanding", "plain_ensemble_answer", "plain_standing"]
+__all__ = ["PlainState", "plain_ensemble_answer", "plain_ensemble_state"]
 
 # What classes other than the first two count when a test is chosen.
 OTHER_CLASSES = 0.3
 
 
 @dataclass(frozen=True)
-class PlainStanding:
+class PlainState:
     """Where a case stands.
 
     Attributes
@@ -123,18 +123,20 @@ def _measure_tree(
     return part, {test: sqrt(part.variance)} if is_waiting else {}, is_waiting
 
 
-def plain_standing(policy: Ensemble, state: Any) -> PlainStanding:
-    """Return where a case stands after some answers; see :meth:`Ensemble.standing`.
+def plain_ensemble_state(policy: Ensemble, answers: Any) -> PlainState:
+    """Return where a case stands after some answers.
+
+    See :meth:`Ensemble.state_after` and :meth:`Ensemble.bounds_at`.
 
     Parameters
     ----------
     policy : Ensemble
         Its ``bounds`` say how far the twin looks.
-    state : tuple of (int, int)
+    answers : tuple of (int, int)
         Tests and codes; a code of -1 stands for a test that cannot be bought.
     """
-    known = {test: code for test, code in state if code >= 0}
-    skipped = {test for test, code in state if code < 0}
+    known = {test: code for test, code in answers if code >= 0}
+    skipped = {test for test, code in answers if code < 0}
     trees, offset = policy.trees, list(policy.output.offset)
     low, high, mean = list(offset), list(offset), list(offset)
     n_outputs = len(offset)
@@ -163,9 +165,9 @@ def plain_standing(policy: Ensemble, state: Any) -> PlainStanding:
             total[test] = total.get(test, 0.0) + share * amount
     spread = variance[0] if is_vector else sum(variance[q] for q in leaders)
     if policy.bounds != "joint":
-        return PlainStanding(low, high, mean, spread, total, n_waiting)
+        return PlainState(low, high, mean, spread, total, n_waiting)
     lows, highs = _outcome_bounds(policy, known)
-    return PlainStanding(
+    return PlainState(
         [sum(map(min, by_test)) for by_test in lows],
         [sum(map(max, by_test)) for by_test in highs],
         mean,

@@ -7,8 +7,8 @@ import pytest
 import askless
 from askless.datasets import make_sparse_table
 from askless.policy import Rule, Sequence
-from askless.solve.unknown import _rules
 from askless.solve._solve import _make_task
+from askless.solve.unknown import _rules
 from askless.solve.unknown._sequences import count_hindsight, find_order
 from tests.solve.unknown.tables import draw_noisy, load_wiser, make_toy, solve_quietly
 

@@ -354,7 +354,7 @@ def trace_stops(
     output = policy.output
     if output.is_number:
         scores = output.scores(trace.raw)[:, 0]
-        trace = trace._replace(answer=output.scores(trace.answer))
+        trace = trace._replace(decision=output.scores(trace.decision))
         return list_stops(trace, scores), scores
     final = output.decide(trace.raw).astype(np.float64)
     return list_stops(trace, final), final

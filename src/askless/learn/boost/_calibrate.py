@@ -93,7 +93,7 @@ def list_stops(trace: Trace, final: NDArray[np.float64]) -> Stops:
     last = trace.n_steps.astype(np.int64) - 1
     steps = np.arange(n_wide)
     z = np.where(steps >= last[:, None], np.inf, trace.z)
-    answer = np.where(steps >= last[:, None], final[:, None], trace.answer)
+    answer = np.where(steps >= last[:, None], final[:, None], trace.decision)
     rows = np.arange(n_rows)
     cost = np.where(steps > last[:, None], trace.cost[rows, last][:, None], trace.cost)
     n_used = int(last.max(initial=0)) + 1
