@@ -8,6 +8,8 @@ WORKERS ?= 2
 # Tests that the debug build runs: those of the kernels.
 CORE_TESTS ?= tests/core
 PYTEST_ARGS ?=
+# How long the campaign tries, on every core.
+HOURS ?= 1
 
 BIN := $(abspath $(VENV))/bin
 BUILD := $(abspath build/$(notdir $(VENV:.%=%)))
@@ -26,7 +28,7 @@ RECIPES := pyproject.toml meson.build meson.options \
 COMPILE := $(BIN)/ninja -C $(BUILD) --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench docs debug-test venv build clean
+.PHONY: help demo test check format bench docs campaign debug-test venv build clean
 
 help:  ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | \
@@ -57,6 +59,9 @@ bench: build $(VENV)/.stamp-bench  ## Run the benchmarks
 docs: build $(VENV)/.stamp-docs  ## Build the documentation in docs/_build
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
 	@echo "See docs/_build/index.html"
+
+campaign: build $(VENV)/.stamp-test  ## Try to break the promises: HOURS=1, or SECONDS=300
+	$(BIN)/python -m campaign.run --page $(if $(SECONDS),--seconds $(SECONDS),--hours $(HOURS)) $(CAMPAIGN_ARGS)
 
 debug-test:  ## Run the kernels' tests with bounds and divisions checked
 	@$(MAKE) --no-print-directory test VENV=.venv-debug WORKERS=0 \

@@ -37,7 +37,7 @@ ROOMS = {
 
 # A policy hands itself up to the layer that runs it, by name; only its annotations
 # say what comes back.
-ANNOTATED_ABOVE = {("policy/_base.py", "run")}
+ANNOTATED_ABOVE = {("policy/_upwards.py", "run")}
 
 
 def downwards(stack: list[list[str]]) -> dict[str, set[str]]:

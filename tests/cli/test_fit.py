@@ -58,6 +58,28 @@ def test_every_learner_writes_a_policy_that_can_be_evaluated(clinic, run, method
     assert priced["normalised_cost"] > 0
 
 
+@pytest.mark.parametrize("method", LEARNERS)
+def test_every_learner_takes_a_column_of_weights_and_a_cost_of_mistakes(
+    clinic, run, method
+):
+    if method == "boost":
+        pytest.importorskip("lightgbm")
+    lines = (clinic / "clinic.csv").read_text().splitlines()
+    weighed = [f"{line},{1 + row % 3}" for row, line in enumerate(lines[1:])]
+    text = "\n".join([f"{lines[0]},prior", *weighed])
+    (clinic / "clinic.csv").write_text(text + "\n")
+    told = run(
+        *COMMON, "--method", method, "--mistakes", "60", "--json", "-o", "p.json"
+    )
+    found = json.loads(told.stdout)
+    assert found["n_tests"] == 3
+    assert "Column 'prior' gives the weights" in found["notes"][0]
+    assert found["training"]["mistake_cost"] == pytest.approx(
+        60 * found["training"]["error"]
+    )
+    assert askless.load("p.json").mistakes.tolist() == [[0, 60], [60, 0]]
+
+
 def test_json_says_how_it_went(clinic, run):
     said = json.loads(
         run(*COMMON, "--mistakes", "60", "--time-limit", "20", "--option",

@@ -46,11 +46,4 @@ def _by_name(costs: Costs, tests: Sequence[str]) -> Costs:
         is_position = str(key).isdecimal() and int(key) < len(tests)
         return tests[int(key)] if is_position else str(key)
 
-    return Costs(
-        {name(key): cost for key, cost in costs.costs.items()},
-        groups={group: map(name, keys) for group, keys in costs.groups.items()},
-        discounted={name(key): cost for key, cost in costs.discounted.items()},
-        delayed=[name(key) for key in costs.delayed],
-        by_outcome={name(key): prices for key, prices in costs.by_outcome.items()},
-        mistakes=costs.mistakes,
-    )
+    return costs.renamed(name)

@@ -14,7 +14,7 @@ from askless.cli._reading import edited_option, json_option
 from askless.evaluate import compare, diagnose
 from askless.exceptions import InvalidTableError, suggest_name
 from askless.policy import load
-from askless.problem import read_columns
+from askless.problem._files import load_columns
 
 __all__ = ["compare_command"]
 
@@ -42,7 +42,7 @@ def compare_command(
     """
     policies = [load(path, edited=edited) for path in (first, second)]
     with working(f"Comparing {first} and {second} on {data}"):
-        columns = read_columns(data)
+        columns = load_columns(data)
         if target is not None and target not in columns:
             raise InvalidTableError(
                 f"The target must be a column of the data. Got {target!r}, which is "

@@ -25,7 +25,8 @@ from askless.cli.solve import parse_value
 from askless.evaluate import Evaluation, evaluate
 from askless.exceptions import InvalidTableError, suggest_name
 from askless.policy import Policy, load
-from askless.problem import Costs, Table, read_columns
+from askless.problem import Costs, Table
+from askless.problem._files import load_columns
 
 __all__ = ["evaluate_command"]
 
@@ -76,7 +77,7 @@ def evaluate_command(
         matrix = Costs([0.0], mistakes=parse_value(mistakes))
         loaded.mistakes = matrix.mistake_matrix(loaded.classes)
     with working(f"Evaluating {policy} on {data}"):
-        columns = read_columns(data, unknown=unknown)
+        columns = load_columns(data, unknown=unknown)
         prior = find_role(
             "prior", prior, columns, [str(target), *loaded.test_names], notes
         )

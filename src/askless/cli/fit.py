@@ -29,7 +29,8 @@ from askless.exceptions import (
     suggest_name,
 )
 from askless.learn import LEARNERS, Learner, Stage
-from askless.problem import Costs, read_columns, read_costs
+from askless.problem import Costs, read_costs
+from askless.problem._files import load_columns
 
 __all__ = ["fit_command"]
 
@@ -113,7 +114,7 @@ def fit_command(
     learner = _find(method)
     notes: list[str] = []
     with working(f"Learning from {data}") as tell:
-        columns = read_columns(data, unknown=unknown)
+        columns = load_columns(data, unknown=unknown)
         prior = find_role("prior", prior, columns, [target, *drop], notes)
         y, weights = _take_roles(columns, data, target, prior, drop)
         prices = None if costs is None else read_costs(costs)
@@ -193,8 +194,6 @@ def _make(
         "time_limit": time_limit,
         "n_jobs": jobs,
     }
-    if "mistakes" not in known and mistakes is not None and prices is not None:
-        asked["costs"] = prices.with_mistakes(asked.pop("mistakes"))
     chosen = {name: value for name, value in asked.items() if value is not None}
     for name in [*chosen, *options]:
         if name not in known:

@@ -32,7 +32,8 @@ from askless.learn import (
     GreedyTreeClassifier,
     PlainForestClassifier,
 )
-from askless.problem import read_columns, read_costs
+from askless.problem import read_costs
+from askless.problem._files import load_columns
 
 __all__ = ["frontier_command"]
 
@@ -112,7 +113,7 @@ def frontier_command(
     """
     _check_output(output)
     notes: list[str] = []
-    columns = read_columns(data)
+    columns = load_columns(data)
     if target not in columns:
         raise InvalidTableError(
             f"The target must be a column of the data. Got {target!r}, which is not in "

@@ -116,7 +116,7 @@ def _legend(pictures: list[Picture], order: list[int]) -> list[tuple[int, float]
 
 
 def _forest_facts(forest: Forest) -> list[tuple[str, str]]:
-    return [("trees", f"{forest.n_trees:,}, their {forest.rule} decide")]
+    return [("trees", f"{forest.n_trees:,}, their {forest.voting} decide")]
 
 
 def _plain_text(policy: Policy) -> str:

@@ -93,7 +93,7 @@ def summary_line(policy: Policy) -> str:
     if isinstance(policy, Forest):
         return (
             f"A forest of {policy.n_trees:,} trees and {policy.n_nodes:,} nodes; their "
-            f"{policy.rule} decide."
+            f"{policy.voting} decide."
         )
     return f"A {policy.kind} of {len(policy.tests):,} tests."
 

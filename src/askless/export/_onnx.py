@@ -376,7 +376,7 @@ def _decide_forest(
         given = graph.add("Gather", [graph.table(_leaf_weights(forest, tree)), leaf])
         total = graph.add("Add", [total, given]) if total else given
     gains = total
-    if forest.rule == "counts" and forest.mistakes is not None:
+    if forest.voting == "counts" and forest.mistakes is not None:
         largest = graph.add("ReduceMax", [total], axes=[1], keepdims=1)
         scaled = graph.add("Div", [total, largest])
         lost = graph.add("MatMul", [scaled, graph.table(forest.mistakes)])
@@ -401,7 +401,7 @@ def _decide_forest(
 def _leaf_weights(forest: Forest, tree: Tree) -> NDArray[np.float64]:
     """Return what each node of a tree gives to each class, if it is a leaf."""
     given = np.zeros((tree.n_nodes, len(forest.classes)))
-    if forest.rule == "votes":
+    if forest.voting == "votes":
         given[np.arange(tree.n_nodes), tree.node_decision] = 1.0
         return given
     for node in np.flatnonzero(tree.test < 0):

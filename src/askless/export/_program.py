@@ -74,7 +74,7 @@ def to_program(policy: Policy, what: str) -> Program:
     """Return the rows of a tree, or of each tree of a forest."""
     trees = trees_of(policy, what)
     is_forest = isinstance(policy, Forest)
-    counts = isinstance(policy, Forest) and policy.rule == "counts"
+    counts = isinstance(policy, Forest) and policy.voting == "counts"
     engine = policy.prices.engine
     # A delayed test is ordered with all that may follow it.
     is_simple = not (engine.has_outcome_prices or engine.has_delays)

@@ -144,7 +144,7 @@ def _forest_answer(
     sums = [
         _sum_of(
             [
-                _weight_at(tree, walk.leaf(i), k, forest.rule, dialect)
+                _weight_at(tree, walk.leaf(i), k, forest.voting, dialect)
                 for i, tree in enumerate(walk.trees)
             ]
         )
@@ -153,7 +153,7 @@ def _forest_answer(
     sums = [f"{total} AS {weights[k]}" for k, total in enumerate(sums)]
     steps = [(f"{PREFIX}weights", _select_more(sums, source))]
     gains, added = weights, list(weights)
-    if forest.rule == "counts" and forest.mistakes is not None:
+    if forest.voting == "counts" and forest.mistakes is not None:
         gains = [f"{PREFIX}gain_{k}" for k in classes]
         losses = [
             _sum_of(

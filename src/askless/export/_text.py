@@ -125,7 +125,7 @@ def _forest_lines(
         lines.append("")
     if n_shown < forest.n_trees:
         lines.append(f"... {forest.n_trees - n_shown} more trees")
-    rule = "the most votes" if forest.rule == "votes" else "the largest sum of counts"
+    rule = "the most votes" if forest.voting == "votes" else "the largest sum of counts"
     return [*lines, f"Decide by {rule}; a test is paid for once."]
 
 

@@ -25,7 +25,6 @@ from askless.policy._ensemble_parts import (
 )
 from askless.policy._ensemble_state import Answers, EnsembleState, WalkPool
 from askless.problem import Outcome, PriceList, Test
-from askless.problem._frames import clean_column
 from askless.problem._jobs import threads_for
 from askless.problem._tests import _as_numbers
 
@@ -89,7 +88,7 @@ class Ensemble(Policy):
     >>> import askless
     >>> X, y = [[0, 5], [1, 5], [2, 6], [3, 7]], ["a", "a", "b", "b"]
     >>> forest = RandomForestClassifier(5, random_state=0).fit(X, y)
-    >>> policy = askless.AdaptiveEnsemble(forest, costs=[1, 2]).policy_
+    >>> policy = askless.AdaptiveEnsemble(forest, costs=[1, 2]).fit().policy_
     >>> policy.predict(X).tolist() == forest.predict(X).tolist()
     True
     """
@@ -316,7 +315,7 @@ class Ensemble(Policy):
             values = np.zeros((n_rows, n_tests))
             for i in self.used_tests:
                 name = self.tests[i].name
-                values[:, i] = _as_numbers(clean_column(columns[name], name), name)
+                values[:, i] = _as_numbers(columns[name], name)
             return values, None, n_rows
         codes = np.zeros((n_rows, n_tests), dtype=np.int32)
         for i in self.used_tests:
@@ -410,10 +409,10 @@ class Ensemble(Policy):
 
 
 def _encode(test: Test, column: Any) -> NDArray[Any]:
-    """Return the codes of a column; a number may have more than two bytes count."""
+    """Return the codes of a clean column, of a number in more than two bytes."""
     if test.kind == "category":
-        return test.encode(column)
-    values = _as_numbers(clean_column(column, test.name), test.name)
+        return test.encode_clean(column)
+    values = _as_numbers(column, test.name)
     codes = np.searchsorted(test.cut_array, values)
     codes[np.isnan(values)] = test.missing_code
     return codes

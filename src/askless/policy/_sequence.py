@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless._core.tree._sequence import charge_prefixes, walk_sequence
-from askless.policy._base import Policy, count_threads, raw_columns
+from askless.policy._base import Policy, raw_columns
 from askless.policy._cases import check_cases, check_order
 from askless.policy._decide import decide_classes
 from askless.problem import Outcome, PriceList, Table, Test
+from askless.problem._jobs import count_threads
 from askless.problem._recheck import find_recheck
 from askless.problem._tests import CodeArray
 

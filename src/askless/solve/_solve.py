@@ -21,6 +21,7 @@ from askless.exceptions import (
 )
 from askless.policy import Tree
 from askless.problem import Table
+from askless.problem._jobs import count_threads
 from askless.solve._answer import Answer, Limits, Priced, Progress
 from askless.solve._registry import METHODS, Method
 from askless.solve._solution import Solution
@@ -132,7 +133,9 @@ def solve(
             "stop, or the budget and the max_error."
         )
     _warn(table, task)
-    limits = Limits(time_limit, progress, max(1, int(n_jobs)))
+    # Two searches take turns where there is one core only.
+    n_threads = n_jobs if n_jobs and n_jobs > 0 else count_threads(n_jobs)
+    limits = Limits(time_limit, progress, n_threads)
     if objective == "both":
         return _solve_both(task, limits, budget, max_error, method, method_options)
     if budget is not None or max_error > 0:

@@ -5,6 +5,7 @@ calls nothing compiled. Tests compare costs with these.
 """
 
 from askless.testing._checks import check_policy
+from askless.testing._hard_rows import make_hard_rows
 from askless.testing._reference_codes import encode_category, encode_number
 from askless.testing._reference_cost_tree import PlainCostTree, PlainForest
 from askless.testing._reference_costs import path_cost, sequence_cost
@@ -64,8 +65,10 @@ __all__ = [
     "encode_category",
     "encode_number",
     "list_prunings",
+    "make_hard_rows",
     "path_cost",
     "plain_ensemble_answer",
+    "plain_ensemble_state",
     "plain_errors",
     "plain_errors_c45",
     "plain_evaluate",
@@ -73,7 +76,6 @@ __all__ = [
     "plain_rule_cost",
     "plain_rule_score",
     "plain_run",
-    "plain_ensemble_state",
     "plain_trial",
     "plain_walk",
     "sequence_cost",

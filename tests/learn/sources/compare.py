@@ -65,8 +65,8 @@ def check_equal(model, rows_list, own, **options):
 
     ``own`` returns what the source predicts, and its probabilities or None.
     """
-    lossless = askless.AdaptiveEnsemble(model, **options)
-    complete = askless.AdaptiveEnsemble(model, stop="complete", **options)
+    lossless = askless.AdaptiveEnsemble(model, **options).fit()
+    complete = askless.AdaptiveEnsemble(model, stop="complete", **options).fit()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "policy.json")
         complete.policy_.save(path)

@@ -48,7 +48,7 @@ def fit(model, X, y, **options):
 
 
 def check_model(model, rng, has_missing=True):
-    tests = askless.AdaptiveEnsemble(model).policy_
+    tests = askless.AdaptiveEnsemble(model).fit().policy_
     rows_list = [
         make_rows(rng, 200, has_missing),
         adversarial_rows(tests, rng, 300, special=(np.inf, -np.inf)),
@@ -204,7 +204,7 @@ def test_what_cannot_be_honoured_is_refused_by_name(name, rng):
     y = np.zeros(200) if kind == "one" else make_target(X, kind)
     model = fit(lightgbm.LGBMClassifier(**{**SMALL, **options}), X, y)
     with pytest.raises(InvalidOptionError, match=match):
-        askless.AdaptiveEnsemble(model).predict(X)
+        askless.AdaptiveEnsemble(model).fit()
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_numbers_that_cannot_be_honoured_are_refused_by_name(options, match, rng
     model = lightgbm.LGBMRegressor(**{**SMALL, **options})
     fit(model, X, make_target(X, "two"))
     with pytest.raises(InvalidOptionError, match=match):
-        askless.AdaptiveEnsemble(model).predict(X)
+        askless.AdaptiveEnsemble(model).fit()
 
 
 # Categories.
@@ -260,7 +260,7 @@ def test_ordered_categories_are_refused_with_the_reason(rng):
     frame = category_frame(rng, 300, ordered=True)
     model = fit(lightgbm.LGBMClassifier(**SMALL), frame, frame["weight"] > 0)
     with pytest.raises(InvalidOptionError, match="must be unordered"):
-        askless.AdaptiveEnsemble(model).predict(frame)
+        askless.AdaptiveEnsemble(model).fit()
 
 
 def test_whole_numbers_as_categories_are_lightgbm_s(rng):

@@ -132,7 +132,7 @@ def test_forests_are_scikit_learn_s(name, has_missing, rng):
     X = make_rows(rng, 300, has_missing)
     y = np.full(300, "only") if kind == "one" else make_target(X, kind)
     fit(model, X, y)
-    policy = askless.AdaptiveEnsemble(model).policy_
+    policy = askless.AdaptiveEnsemble(model).fit().policy_
     rows_list = [
         make_rows(rng, 200, has_missing),
         adversarial_rows(policy, rng, 300, has_missing=has_missing),
@@ -145,7 +145,7 @@ def test_boosting_is_scikit_learn_s(name, rng):
     model, kind = BOOSTERS[name]
     X = make_rows(rng, 300, has_missing=False)
     fit(model, X, make_target(X, kind))
-    policy = askless.AdaptiveEnsemble(model).policy_
+    policy = askless.AdaptiveEnsemble(model).fit().policy_
     rows_list = [
         make_rows(rng, 200, has_missing=False),
         adversarial_rows(policy, rng, 300, has_missing=False),
@@ -158,7 +158,7 @@ def test_histogram_boosting_is_scikit_learn_s(name, rng):
     model, kind = HISTOGRAMS[name]
     X = make_rows(rng, 300)
     fit(model, X, make_target(X, kind))
-    policy = askless.AdaptiveEnsemble(model).policy_
+    policy = askless.AdaptiveEnsemble(model).fit().policy_
     rows_list = [
         make_rows(rng, 200),
         adversarial_rows(policy, rng, 300, special=(np.inf, -np.inf)),
@@ -219,7 +219,7 @@ def test_a_first_guess_that_varies_is_refused(init, got, rng):
     y[1:], y[0] = y[1:], 1
     model = fit(GradientBoostingClassifier(**BOOST, init=init), X, y)
     with pytest.raises(InvalidOptionError, match=f"Got init={got}"):
-        askless.AdaptiveEnsemble(model).predict(X)
+        askless.AdaptiveEnsemble(model).fit()
 
 
 def test_several_outputs_are_refused(rng):
@@ -227,7 +227,7 @@ def test_several_outputs_are_refused(rng):
     for model in (RandomForestClassifier(2), DecisionTreeRegressor()):
         fit(model, X, np.round(X[:, :2]))
         with pytest.raises(InvalidOptionError, match="Got 2 outputs"):
-            askless.AdaptiveEnsemble(model).predict(X)
+            askless.AdaptiveEnsemble(model).fit()
 
 
 def test_a_loss_of_one_s_own_is_refused(rng):
@@ -235,7 +235,7 @@ def test_a_loss_of_one_s_own_is_refused(rng):
     model = fit(HistGradientBoostingRegressor(**HIST), X, make_target(X, "number"))
     model._loss.link = object()
     with pytest.raises(InvalidOptionError, match="one of scikit-learn's losses"):
-        askless.AdaptiveEnsemble(model).predict(X)
+        askless.AdaptiveEnsemble(model).fit()
 
 
 def test_one_importer_makes_trees_and_forests_of_askless(rng):

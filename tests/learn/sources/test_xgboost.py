@@ -48,7 +48,7 @@ def fit(model, X, y, **options):
 
 
 def check_model(model, rng, special=()):
-    policy = askless.AdaptiveEnsemble(model).policy_
+    policy = askless.AdaptiveEnsemble(model).fit().policy_
     if not isinstance(model, xgboost.Booster):
         # A DMatrix refuses what is infinite.
         special = (*special, np.inf, -np.inf, 3.4e38, -3.5e38)
@@ -215,13 +215,13 @@ def test_categories_of_a_frame_are_xgboost_s(onehot, rng):
     rows_list = [category_frame(rng, 300, is_reversed=s) for s in (False, True)]
     check_equal(model, rows_list, own(model))
     # XGBoost refuses a category that it has not seen; here it counts as missing.
-    adaptive = askless.AdaptiveEnsemble(model, stop="complete")
+    adaptive = askless.AdaptiveEnsemble(model, stop="complete").fit()
     strange, missing = (
         rows_list[0].assign(colour=pd.Categorical([name] * 300, ["lime"]))
         for name in ("lime", None)
     )
     assert (adaptive.predict(strange) == adaptive.predict(missing)).all()
-    kinds = [test.kind for test in askless.AdaptiveEnsemble(model).policy_.tests]
+    kinds = [test.kind for test in askless.AdaptiveEnsemble(model).fit().policy_.tests]
     assert kinds == ["number", "category", "category"]
 
 
@@ -266,7 +266,7 @@ def test_what_cannot_be_honoured_is_refused_by_name(name, rng):
     y = {"one": y * 0, "labels": np.column_stack([y, 1 - y])}.get(kind, y)
     model = fit(xgboost.XGBClassifier(**{**SMALL, **options}), X, y)
     with pytest.raises(InvalidOptionError, match=match):
-        askless.AdaptiveEnsemble(model).predict(X)
+        askless.AdaptiveEnsemble(model).fit()
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_numbers_that_cannot_be_honoured_are_refused_by_name(options, match, rng
     model = xgboost.XGBRegressor(**{**SMALL, **options})
     fit(model, X, make_target(X, "positive"))
     with pytest.raises(InvalidOptionError, match=match):
-        askless.AdaptiveEnsemble(model).predict(X)
+        askless.AdaptiveEnsemble(model).fit()
 
 
 def test_several_values_in_a_leaf_are_refused(rng):
@@ -295,7 +295,7 @@ def test_several_values_in_a_leaf_are_refused(rng):
     )
     fit(model, X, make_target(X, "three"))
     with pytest.raises(InvalidOptionError, match="multi_output_tree"):
-        askless.AdaptiveEnsemble(model).predict(X)
+        askless.AdaptiveEnsemble(model).fit()
 
 
 def test_names_that_xgboost_cuts_off_are_refused(rng):
@@ -304,7 +304,7 @@ def test_names_that_xgboost_cuts_off_are_refused(rng):
     model = xgboost.XGBClassifier(**SMALL, enable_categorical=True)
     fit(model, frame, (frame["weight"] > 0).astype(int))
     with pytest.raises(InvalidOptionError, match="ASCII letters"):
-        askless.AdaptiveEnsemble(model).predict(frame)
+        askless.AdaptiveEnsemble(model).fit()
 
 
 def test_a_number_for_missing_and_categories_do_not_go_together(rng):
@@ -312,4 +312,4 @@ def test_a_number_for_missing_and_categories_do_not_go_together(rng):
     model = xgboost.XGBClassifier(**SMALL, enable_categorical=True, missing=1.0)
     fit(model, frame, (frame["weight"] > 0).astype(int))
     with pytest.raises(InvalidOptionError, match="must take NaN alone for missing"):
-        askless.AdaptiveEnsemble(model).predict(frame)
+        askless.AdaptiveEnsemble(model).fit()

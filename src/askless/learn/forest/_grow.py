@@ -21,6 +21,7 @@ from askless._core.greedy._criteria import Hinged
 from askless._core.greedy._grow import grow_greedy
 from askless._core.tree._store import join_trees
 from askless.learn._examples import CodedExamples
+from askless.policy import Nodes
 from askless.problem import PriceList
 
 __all__ = ["GrowthOptions", "bag_of", "grow_trees", "tree_key"]
@@ -69,8 +70,8 @@ def grow_trees(
     options: GrowthOptions,
     trees: Sequence[int],
     n_jobs: int,
-) -> list[dict[str, NDArray[Any]]]:
-    """Grow the trees of these numbers and return their arrays, ready to be joined."""
+) -> Nodes:
+    """Grow the trees of these numbers and return their nodes."""
     if is_simple(examples, prices, options):
         bundles = bundle_codes(examples.codes, prices.full)  # type: ignore[arg-type]
         grown = _map(
@@ -78,9 +79,9 @@ def grow_trees(
             trees,
             n_jobs,
         )
-        return [join_trees(grown)]
+        return Nodes.from_arrays(join_trees(grown))
     plain = _map(lambda tree: _grow_any(examples, prices, options, tree), trees, n_jobs)
-    return plain
+    return Nodes.join(Nodes.from_arrays(arrays) for arrays in plain)
 
 
 def is_simple(

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from askless.learn._base import PolicyClassifier, _count_jobs
-from askless.learn._examples import CodedExamples
+from askless.learn._base import PolicyClassifier
+from askless.learn._examples import Examples, as_matrix
 from askless.learn.sources import forest_of_sklearn
-from askless.policy import Policy
-from askless.problem import Costs
+from askless.policy import Forest
 
 __all__ = ["PlainForestClassifier"]
 
@@ -26,6 +25,9 @@ class PlainForestClassifier(PolicyClassifier):
     ----------
     costs : Costs, mapping or sequence, default=None
         What each test costs; 1 each by default.
+    mistakes : number, matrix or mapping, default=None
+        Cost of a wrong decision, ``mistakes[true][decision]``. Leaves decide by it; the
+        trees are grown without. Those of `costs` by default.
     n_estimators : int, default=10
         How many trees.
     max_features : int, float, "sqrt" or None, default="sqrt"
@@ -36,6 +38,17 @@ class PlainForestClassifier(PolicyClassifier):
         Draws samples and columns.
     n_jobs : int, default=None
         Threads.
+
+    Attributes
+    ----------
+    policy_ : Forest
+        The forest as a policy.
+    model_ : RandomForestClassifier
+        scikit-learn's own.
+    classes_ : ndarray
+        The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
 
     Notes
     -----
@@ -53,6 +66,7 @@ class PlainForestClassifier(PolicyClassifier):
     def __init__(
         self,
         costs: Any = None,
+        mistakes: Any = None,
         *,
         n_estimators: int = 10,
         max_features: Any = "sqrt",
@@ -61,28 +75,29 @@ class PlainForestClassifier(PolicyClassifier):
         n_jobs: int | None = None,
     ) -> None:
         self.costs = costs
+        self.mistakes = mistakes
         self.n_estimators = n_estimators
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PlainForestClassifier:
-        """Fit scikit-learn's forest and turn it into a policy."""
-        values, names = self._check_rows(X, reset=True, y=y)
-        if isinstance(values, dict):
-            values = np.column_stack([np.asarray(values[n], float) for n in names])
+    def _grow(self, examples: Examples) -> Forest:
+        rows = examples.rows
         model = RandomForestClassifier(
             self.n_estimators,
             max_features=self.max_features,
             min_samples_leaf=self.min_samples_leaf,
             random_state=self.random_state,
-            n_jobs=_count_jobs(self.n_jobs),
-        ).fit(values, y, sample_weight)
-        self.classes_ = model.classes_
-        self.model_ = model
-        self.policy_ = forest_of_sklearn(model, names, self._make_costs(len(names)))
-        return self
+            n_jobs=examples.n_threads,
+        )
+        matrix = as_matrix(rows.values, "PlainForestClassifier")
+        y = np.array(examples.classes)[rows.class_ids]
+        self.model_ = model.fit(matrix, y, rows.weights)
+        return forest_of_sklearn(self.model_, examples.names, examples.costs)
 
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
-        raise NotImplementedError("the trees are scikit-learn's")
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = False
+        tags.input_tags.string = False
+        return tags

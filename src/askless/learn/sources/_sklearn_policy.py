@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from askless.learn.sources._sklearn_trees import read_tree
 from askless.learn.sources._source import Source, SourceTree
-from askless.policy import Forest, Output, Tree
+from askless.policy import Forest, Nodes, Output, Tree
 from askless.problem import Costs, Outcome, Test
 
 __all__ = ["forest_of_sklearn", "tree_of_sklearn"]
@@ -33,13 +33,13 @@ def forest_of_sklearn(model: Any, names: list[str], costs: Costs) -> Forest:
     costs : Costs
         What they cost.
     """
-    tests, arrays = _convert(model, [e.tree_ for e in model.estimators_], names)
-    classes = tuple(model.classes_.tolist())
-    return Forest.from_arrays(
-        arrays,
+    tests, nodes = _convert(model, [e.tree_ for e in model.estimators_], names)
+    classes: tuple[Outcome, ...] = tuple(model.classes_.tolist())
+    return Forest(
         tests,
         classes,
         costs.price_list(tests),
+        nodes=Nodes.join(nodes),
         mistakes=costs.mistake_matrix(classes),
     )
 
@@ -54,21 +54,21 @@ def tree_of_sklearn(model: Any, names: list[str], costs: Costs) -> Tree:
     names, costs
         See :func:`forest_of_sklearn`.
     """
-    tests, arrays = _convert(model, [model.tree_], names)
+    tests, nodes = _convert(model, [model.tree_], names)
     classes: tuple[Outcome, ...] = tuple(model.classes_.tolist())
     mistakes = costs.mistake_matrix(classes)
     prices = costs.price_list(tests)
-    return Tree(tests, classes, prices, mistakes=mistakes, **arrays[0])
+    return Tree(tests, classes, prices, nodes=nodes[0], mistakes=mistakes)
 
 
 def _convert(
     model: Any, trees: list[Any], names: list[str]
-) -> tuple[tuple[Test, ...], list[dict[str, NDArray[Any]]]]:
+) -> tuple[tuple[Test, ...], list[Nodes]]:
     listed = [_round_thresholds(tree) for tree in trees]
     output = Output("share", (0.0,) * len(model.classes_), divisor=float(len(trees)))
     source = Source(names, len(names), (), listed, output)
     tests = source.tests(names)
-    return tests, [_tree_arrays(tree, tests) for tree in listed]
+    return tests, [_list_nodes(tree, tests) for tree in listed]
 
 
 def _round_thresholds(tree: Any) -> SourceTree:
@@ -81,8 +81,8 @@ def _round_thresholds(tree: Any) -> SourceTree:
     return read.with_threshold(single)
 
 
-def _tree_arrays(tree: SourceTree, tests: tuple[Test, ...]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of one tree; its nodes are in preorder already."""
+def _list_nodes(tree: SourceTree, tests: tuple[Test, ...]) -> Nodes:
+    """Return the nodes of one tree; they are in preorder already."""
     is_inner = tree.feature >= 0
     n_nodes, n_classes = tree.value.shape
     cut = np.full(n_nodes, -1, dtype=np.int32)
@@ -92,7 +92,7 @@ def _tree_arrays(tree: SourceTree, tests: tuple[Test, ...]) -> dict[str, NDArray
         cut[here] = np.searchsorted(test.cut_array, tree.threshold[here])
     children = np.stack([tree.left, tree.right], axis=1)[is_inner]
     default = np.where(is_inner, np.where(tree.missing_left, 0, 1), -1)
-    return {
+    arrays: dict[str, NDArray[Any]] = {
         "test": tree.feature,
         "cut": cut,
         "branch_start": np.append(0, np.cumsum(2 * is_inner)).astype(np.int32),
@@ -103,3 +103,4 @@ def _tree_arrays(tree: SourceTree, tests: tuple[Test, ...]) -> dict[str, NDArray
         "weight_class": np.tile(np.arange(n_classes), n_nodes).astype(np.int32),
         "weight": np.ascontiguousarray(tree.value.ravel()),
     }
+    return Nodes.from_arrays(arrays)

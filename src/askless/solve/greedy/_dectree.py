@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from askless._core.chain._backbone import Backbone
 from askless._core.chain._dectree import grow_dectree
 from askless.exceptions import InvalidOptionError, suggest_name
-from askless.policy import Tree
+from askless.policy import Nodes, Tree
 from askless.solve._task import Task, take_cases
 
 __all__ = [
@@ -154,8 +154,12 @@ def trace_dectree(
         task, form=form, keep_all=keep_all, use_laziness=use_laziness
     )
     arrays, calls = grow_dectree(backbone)
-    tree = Tree.from_arrays(
-        arrays, table.tests, task.labels, table.prices, task.mistakes
+    tree = Tree(
+        table.tests,
+        task.labels,
+        table.prices,
+        nodes=Nodes.from_arrays(arrays),
+        mistakes=task.mistakes,
     )
     return Trace(tree, calls, backbone.n_gains)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from askless._core.greedy._criteria import Criterion, MassRemoved, Pairs
 from askless._core.greedy._grow import grow_greedy
 from askless.exceptions import InvalidOptionError, NoPolicyError
-from askless.policy import Tree
+from askless.policy import Nodes, Tree
 from askless.solve._task import Task, take_cases
 from askless.solve.greedy._impurities import make_criterion
 
@@ -162,8 +162,12 @@ def grow_by_criterion(
             "outcome doubles what may be seen. Limit max_depth, or settle some unknown "
             "outcomes."
         ) from None
-    return Tree.from_arrays(
-        arrays, table.tests, task.labels, table.prices, task.mistakes
+    return Tree(
+        table.tests,
+        task.labels,
+        table.prices,
+        nodes=Nodes.from_arrays(arrays),
+        mistakes=task.mistakes,
     )
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askless.exceptions import NoPolicyError
-from askless.policy import Rule, Tree
+from askless.policy import NodesBuilder, Rule, Tree
 from askless.policy._rule import Belief
 from askless.solve._task import Task
 from askless.solve.unknown._table import NoisyTask, group_labels, make_kernel
@@ -39,29 +38,27 @@ def expand_noisy(
         the next test, or -1 to decide.
     """
     kernel = make_kernel(task)
-    lists = _open_lists()
+    builder = NodesBuilder()
     first = group_labels(task.label_ids)
-    stack: list[tuple[Cases, Noise, tuple[int, ...], int]] = [
-        (first, np.zeros(len(first), dtype=np.int64), (), -1)
+    stack: list[tuple[Cases, Noise, tuple[int, ...]]] = [
+        (first, np.zeros(len(first), dtype=np.int64), ())
     ]
     while stack:
-        cases, noise, done, branch = stack.pop()
-        labels, mass = _weigh(task, cases, noise)
-        test = choose(*_merge(stated, cases, noise), done) if len(labels) > 1 else -1
-        _add_node(lists, branch, labels, mass, test)
+        cases, noise, done = stack.pop()
+        weights = _weigh(task, cases, noise)
+        test = choose(*_merge(stated, cases, noise), done) if len(weights) > 1 else -1
         if test < 0:
+            builder.add_leaf(weights)
             continue
         parts = [
             (code, *kernel.advance(cases, noise, test, code))
             for code in _possible(task, test, cases)
         ]
-        masses = [sum(_weigh(task, part, own)[1]) for _, part, own in parts]
-        _add_branches(lists, [code for code, _, _ in parts], masses)
-        start = len(lists["branch_code"]) - len(parts)
-        for i in range(len(parts) - 1, -1, -1):
-            _, part, part_noise = parts[i]
-            stack.append((part, part_noise, (*done, test), start + i))
-    return _close_lists(task, lists)
+        masses = [sum(_weigh(task, part, own).values()) for _, part, own in parts]
+        codes = [code for code, _, _ in parts]
+        builder.add_test(test, codes, weights, default=_heaviest(masses))
+        stack.extend((part, own, (*done, test)) for _, part, own in reversed(parts))
+    return _make_tree(task, builder)
 
 
 def expand_beliefs(task: Task, rule: Rule, max_nodes: int) -> Tree:
@@ -74,19 +71,19 @@ def expand_beliefs(task: Task, rule: Rule, max_nodes: int) -> Tree:
     """
     root = rule.initial_state()
     # A belief counts noise from its least; beside it stands what was taken off.
-    stack: list[tuple[Belief, int, int]] = [(root, 0, -1)]
-    lists = _open_lists()
+    stack: list[tuple[Belief, int]] = [(root, 0)]
+    builder = NodesBuilder()
     while stack:
-        state, lost, branch = stack.pop()
-        if len(lists["test"]) >= max_nodes:
+        state, lost = stack.pop()
+        if builder.n_nodes >= max_nodes:
             raise NoPolicyError(
                 f"A tree must have at most {max_nodes:,} nodes. Got more: every "
                 "unknown outcome doubles what may be seen. Ask the rule itself."
             )
         test = rule.next_test(state)
-        labels, mass = _weigh(task, state.cases, state.noise + lost)
-        _add_node(lists, branch, labels, mass, -1 if test is None else test)
+        weights = _weigh(task, state.cases, state.noise + lost)
         if test is None:
+            builder.add_leaf(weights)
             continue
         parts, masses = [], []
         for code in _possible(task, test, state.cases):
@@ -94,67 +91,27 @@ def expand_beliefs(task: Task, rule: Rule, max_nodes: int) -> Tree:
             own = rule.kernel.advance(state.cases, state.noise, test, code)[1]
             off = lost + int(own.min())
             parts.append((code, after, off))
-            masses.append(sum(_weigh(task, after.cases, after.noise + off)[1]))
-        _add_branches(lists, [code for code, _, _ in parts], masses)
-        start = len(lists["branch_code"]) - len(parts)
-        for i in range(len(parts) - 1, -1, -1):
-            stack.append((parts[i][1], parts[i][2], start + i))
-    return _close_lists(task, lists)
+            masses.append(sum(_weigh(task, after.cases, after.noise + off).values()))
+        codes = [code for code, _, _ in parts]
+        builder.add_test(test, codes, weights, default=_heaviest(masses))
+        stack.extend((after, off) for _, after, off in reversed(parts))
+    return _make_tree(task, builder)
 
 
-def _open_lists() -> dict[str, list[Any]]:
-    return {
-        name: []
-        for name in (
-            "test", "cut", "branch_start", "branch_code", "branch_child",
-            "default_branch", "weight_start", "weight_class", "weight",
-        )
-    }  # fmt: skip
-
-
-def _add_node(
-    lists: dict[str, list[Any]],
-    branch: int,
-    labels: list[int],
-    mass: list[float],
-    test: int,
-) -> None:
-    """Append a node; a leaf has the test -1."""
-    if branch >= 0:
-        lists["branch_child"][branch] = len(lists["test"])
-    lists["weight_start"].append(len(lists["weight"]))
-    lists["weight_class"].extend(labels)
-    lists["weight"].extend(mass)
-    lists["branch_start"].append(len(lists["branch_code"]))
-    lists["cut"].append(-1)
-    lists["test"].append(test)
-    if test < 0:
-        lists["default_branch"].append(-1)
-
-
-def _add_branches(
-    lists: dict[str, list[Any]], codes: list[int], masses: list[float]
-) -> None:
-    """Append the branches of the node that was added last; the heaviest is default."""
+def _heaviest(masses: list[float]) -> int:
+    """Return the heaviest part; on a tie, the first."""
     heaviest = max(masses)
-    lists["default_branch"].append(
-        next(i for i, m in enumerate(masses) if m >= heaviest * (1 - 1e-12))
-    )
-    lists["branch_code"].extend(codes)
-    lists["branch_child"].extend([-1] * len(codes))
+    return next(i for i, m in enumerate(masses) if m >= heaviest * (1 - 1e-12))
 
 
-def _close_lists(task: Task, lists: dict[str, list[Any]]) -> Tree:
-    lists["branch_start"].append(len(lists["branch_code"]))
-    lists["weight_start"].append(len(lists["weight"]))
-    types: dict[str, Any] = {"weight": np.float64, "weight_start": np.int64}
-    arrays = {
-        name: np.array(values, dtype=types.get(name, np.int32))
-        for name, values in lists.items()
-    }
+def _make_tree(task: Task, builder: NodesBuilder) -> Tree:
     table = task.table
-    return Tree.from_arrays(
-        arrays, table.tests, task.labels, table.prices, task.mistakes
+    return Tree(
+        table.tests,
+        task.labels,
+        table.prices,
+        nodes=builder.build(),
+        mistakes=task.mistakes,
     )
 
 
@@ -168,10 +125,11 @@ def _possible(task: Task, test: int, cases: Cases) -> list[int]:
     return sorted(may_come)
 
 
-def _weigh(task: Task, cases: Cases, noise: Noise) -> tuple[list[int], list[float]]:
+def _weigh(task: Task, cases: Cases, noise: Noise) -> dict[int, float]:
     weights = task.table.prior[cases] * np.exp2(-noise / UNIT)
     labels, where = np.unique(task.label_ids[cases], return_inverse=True)
-    return labels.tolist(), np.bincount(where, weights=weights).tolist()
+    summed = np.bincount(where, weights=weights)
+    return dict(zip(labels.tolist(), summed.tolist(), strict=True))
 
 
 def _merge(stated: NoisyTask, cases: Cases, noise: Noise) -> tuple[Cases, Noise]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from askless._core.unknown._tree import RuleWalk
 from askless.exceptions import InvalidOptionError, NoPolicyError
-from askless.policy import Policy, Rule, Tree
+from askless.policy import Nodes, Policy, Rule, Tree
 from askless.policy._rule import RULES
 from askless.policy._sample import sample_policy
 from askless.solve._answer import Answer, Priced
@@ -227,8 +227,12 @@ def write_out(task: Task, walk: RuleWalk) -> Tree:
             "outcome doubles what may be seen. Settle some unknown outcomes."
         ) from None
     table = task.table
-    return Tree.from_arrays(
-        arrays, table.tests, task.labels, table.prices, task.mistakes
+    return Tree(
+        table.tests,
+        task.labels,
+        table.prices,
+        nodes=Nodes.from_arrays(arrays),
+        mistakes=task.mistakes,
     )
 
 

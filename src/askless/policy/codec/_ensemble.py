@@ -7,9 +7,7 @@ they make by the policy itself.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,29 +15,21 @@ from askless.exceptions import PolicyFileError
 from askless.policy._ensemble import Ensemble
 from askless.policy._ensemble_output import SINGLE_SUMS, Output
 from askless.policy._ensemble_parts import IS_SET, EnsembleTrees
-from askless.policy._records import EnsembleRecord, TreeRecord
-from askless.problem import Outcome, PriceList, Test
+from askless.policy._records import EnsembleRecord, PolicyRecord, TreeRecord
+from askless.policy.codec._codec import Codec, Heading, Measures, price_together
+from askless.problem import Test
 from askless.problem._tests import MAX_LEVELS
 
-__all__ = ["ensemble_lines", "from_ensemble", "to_ensemble"]
+__all__ = ["ENSEMBLE"]
 
 LARGEST_INDEX = int(np.iinfo(np.int32).max)
 
 
-def ensemble_lines(record: dict[str, Any]) -> bytes:
-    """Encode a record, given as plain values, with a line for each tree."""
-    fields = []
-    for name, value in record.items():
-        text = msgspec.json.encode(value)
-        if name == "trees":
-            trees = b",\n   ".join(msgspec.json.encode(tree) for tree in value)
-            text = b"[\n   " + trees + b"\n  ]"
-        fields.append(f'"{name}": '.encode() + text)
-    return b"{" + b",\n  ".join(fields) + b"}"
+def _write(policy: Ensemble, record: PolicyRecord) -> None:
+    record.ensemble = _from_ensemble(policy)
 
 
-def from_ensemble(policy: Ensemble) -> EnsembleRecord:
-    """Return the record of an ensemble."""
+def _from_ensemble(policy: Ensemble) -> EnsembleRecord:
     for test in policy.tests:
         if len(test.cuts) >= MAX_LEVELS:
             raise PolicyFileError(
@@ -102,21 +92,16 @@ def _codes_of(trees: EnsembleTrees, node: int, test: Test) -> list[int]:
     return np.flatnonzero(bits[: test.n_levels + 2]).tolist()
 
 
-def to_ensemble(
-    record: EnsembleRecord,
-    tests: tuple[Test, ...],
-    classes: tuple[Outcome, ...],
-    prices: PriceList,
-    mistakes: Any,
-) -> Ensemble:
-    """Return the ensemble that a record describes."""
+def _read(whole: PolicyRecord, heading: Heading) -> Ensemble:
+    assert whole.ensemble is not None  # a part that an ensemble needs
+    record = whole.ensemble
     if record.link in SINGLE_SUMS and len(record.offset) != 1:
         _refuse("An ensemble of two classes or numbers must have one offset", "others")
     return Ensemble(
-        tests,
-        classes,
-        prices,
-        trees=_read_trees(record, tests),
+        heading.tests,
+        heading.classes,
+        heading.prices,
+        trees=_read_trees(record, heading.tests),
         output=Output(
             record.link,
             tuple(record.offset),
@@ -130,7 +115,7 @@ def to_ensemble(
         is_complete=record.complete,
         tolerance=record.tolerance,
         bounds=record.bounds,
-        mistakes=mistakes,
+        mistakes=heading.mistakes,
     )
 
 
@@ -211,3 +196,10 @@ def _ints(values: list[int]) -> NDArray[np.int32]:
 
 def _refuse(rule: str, got: str) -> None:
     raise PolicyFileError(f"{rule}. Got {got}. Save the policy again.")
+
+
+def _measure(policy: Ensemble) -> Measures:
+    return price_together(policy, policy.used_tests, policy.n_nodes)
+
+
+ENSEMBLE = Codec("ensemble", _write, _read, _measure, needs=("ensemble",))
