@@ -9,8 +9,9 @@ import pytest
 import askless
 from askless.exceptions import AsklessError, PolicyFileError
 from askless.policy import Tree
-from askless.policy._check import check_tree
-from askless.policy._file import _decode, _summarise, _to_policy, dump, parse
+from askless.policy._check import check_nodes
+from askless.policy._file import _decode, dump, parse
+from askless.policy.codec import summarise, to_policy
 from campaign.damage import damage_bytes, damage_parts
 from tests.policy.examples import EXAMPLES, make_example
 from tests.strategies import random_rows
@@ -23,8 +24,8 @@ N_FILES = 1000
 
 def mend_summary(content):
     try:
-        policy = _to_policy(_decode(json.dumps(content).encode()))
-        content["summary"] = msgspec.to_builtins(_summarise(policy))
+        policy = to_policy(_decode(json.dumps(content).encode()))
+        content["summary"] = msgspec.to_builtins(summarise(policy))
     except (AsklessError, ValueError, TypeError):
         return
 
@@ -36,7 +37,7 @@ def use(policy):
     """Do with a policy what anyone would."""
     rng = np.random.default_rng(0)
     if isinstance(policy, Tree):
-        check_tree(policy)
+        check_nodes(policy.nodes, policy.tests, len(policy.classes))
         assert np.isfinite(policy.expected_cost)
         assert np.isfinite(policy.spent).all()
     rows = random_rows(rng, policy.tests, 4) or {"none": [1] * 4}

@@ -18,14 +18,14 @@ from askless._core.cost._induce import VALUES, Inducer
 from askless._core.cost._workspace import Workspace
 from askless.exceptions import StoppedEarlyWarning
 from askless.learn._anytime import Listener, Stage, StopFlag, run_until
-from askless.learn._base import PolicyClassifier, _count_jobs
+from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_count, check_number, check_share
-from askless.learn._examples import CodedExamples
-from askless.learn._mistakes import merge_mistakes
+from askless.learn._examples import CodedExamples, Examples
 from askless.learn.trees._genetic import N_BITS, Genetic, decode_all, encode_value
 from askless.learn.trees._induction import Induction, never
 from askless.policy import Policy
-from askless.problem import Costs, PriceList
+from askless.problem import PriceList
+from askless.problem._jobs import count_threads
 
 __all__ = ["ICETClassifier"]
 
@@ -79,6 +79,8 @@ class ICETClassifier(PolicyClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
     bias_costs_ : ndarray of shape (n_tests,)
         The costs that the tree was grown by.
     cost_weight_, confidence_ : float
@@ -95,7 +97,7 @@ class ICETClassifier(PolicyClassifier):
     Numbers are strings of 12 bits: costs from 1 to 10,000, the weight from 0 to 1, the
     confidence from 1 to 100 %. The search is that of the program GENESIS: two-point
     crossover, selection by the distance from the worst of five generations, the best
-    always survives. The published description leaves open how rows are parted: about
+    always survives. The published description leaves open how rows are divided: about
     halves are our choice, and a parameter. Rows that are alike stay together, so that
     nothing held out was seen before, and a row of weight 2 is the same as two rows.
 
@@ -147,23 +149,20 @@ class ICETClassifier(PolicyClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
+    def _grow(self, examples: Examples) -> Policy:
         self._check_parameters()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        induction = Induction.of(
-            examples,
-            tuple(self.classes_.tolist()),
-            merge_mistakes(costs, self.mistakes),
-        )
+        coded = examples.code()
+        induction = Induction.of(coded, examples.classes, examples.costs)
         trainer = _Trainer(
-            examples,
+            coded,
             induction,
             float(self.min_weight),
             seed,
             float(self.train_share),
             gray=bool(self.gray_code),
         )
-        n_tests = len(examples.tests)
+        n_tests = len(coded.tests)
         rng = np.random.default_rng([seed, 1])
         bits = rng.integers(
             0, 2, (int(self.population), N_BITS * (n_tests + 2)), dtype=np.uint8
@@ -188,7 +187,7 @@ class ICETClassifier(PolicyClassifier):
 
         def work() -> None:
             generation = 0
-            n_jobs = _count_jobs(self.n_jobs)
+            n_jobs = count_threads(self.n_jobs)
             with ThreadPoolExecutor(n_jobs) as pool:
                 while True:
                     self.n_trials_ += genetic.assess(
@@ -209,7 +208,7 @@ class ICETClassifier(PolicyClassifier):
                 f"Interrupted after {self.n_trials_} of {trials} trials: the fittest "
                 "so far is used.",
                 StoppedEarlyWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _report(self, genetic: Genetic, start: float, trials: int) -> None:

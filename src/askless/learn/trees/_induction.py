@@ -18,7 +18,7 @@ from askless._core.cost._induce import VALUES, Inducer
 from askless._core.cost._workspace import Workspace
 from askless.learn._examples import CodedExamples
 from askless.learn._mistakes import settle_mistakes
-from askless.policy import Tree
+from askless.policy import Nodes, Tree
 from askless.problem import Costs, Outcome, PriceList, Test
 
 __all__ = ["Induction", "never"]
@@ -112,6 +112,10 @@ class Induction:
 
     def tree(self, arrays: Mapping[str, NDArray[Any]]) -> Tree:
         """Return the policy of grown arrays."""
-        return Tree.from_arrays(
-            arrays, self.tests, self.classes, self.prices, self.stated
+        return Tree(
+            self.tests,
+            self.classes,
+            self.prices,
+            nodes=Nodes.from_arrays(arrays),
+            mistakes=self.stated,
         )
