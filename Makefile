@@ -39,8 +39,8 @@ COMPILE := $(BIN)/ninja -C $(BUILD) --quiet
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check format bench bench-quick docs campaign debug-test \
-	minimal-test coverage coverage-core sizes changelog sdist wheel dist-test serial-test venv build \
-	clean
+	minimal-test coverage coverage-core sizes changelog sdist wheel dist-test serial-test \
+	venv build clean
 
 help:  ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | \

@@ -1,8 +1,8 @@
 """Say which lines of the kernels no test runs: `make coverage-core`.
 
-A build that traces every line of the kernels is laid out beside its C files, where Cython's
-plugin for coverage looks for them, and the tests of the kernels run on that. A traced line
-takes microseconds instead of nanoseconds, so only small tests are for this.
+A build that traces every line of the kernels is laid out beside its C files, where
+Cython's plugin for coverage looks for them, and the tests of the kernels run on that. A
+traced line takes microseconds instead of nanoseconds, so only small tests are for this.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def main() -> int:
     print(f"{n_modules} kernels are traced", flush=True)
     return subprocess.run(
         [
-            sys.executable, "-c", START.format(tree=str(tree)), "-p", "no:cacheprovider",
-            *options, *arguments.tests,
+            sys.executable, "-c", START.format(tree=str(tree)),
+            "-p", "no:cacheprovider", *options, *arguments.tests,
         ],
         cwd=ROOT, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"},
     ).returncode  # fmt: skip
