@@ -11,6 +11,7 @@ class Search(Stoppable):
     breadth: int
     is_worst: bool
     states: StateTable
+    use_certificate: bool
     def __init__(
         self,
         table: KnownTable,

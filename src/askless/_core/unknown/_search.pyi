@@ -13,6 +13,9 @@ class UnknownSearch(Stoppable):
     breadth: int
     mode: int
     states: StateTable
+    use_certificate: bool
+    use_children: bool
+    use_shares: bool
     def __init__(
         self,
         problem: UnknownProblem,
