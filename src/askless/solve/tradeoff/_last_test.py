@@ -218,12 +218,10 @@ def graft_tests(
     number = np.cumsum(is_kept(last_tests.tree, is_cut)) - 1
     parts = {int(number[v]): last_tests.split(v, last) for v, last in chosen.items()}
     chosen = {int(number[v]): last for v, last in chosen.items()}
-    builder = NodesBuilder()
+    task, builder = last_tests.task, NodesBuilder()
     for node in range(tree.n_nodes):
         if node in parts:
-            _add_last_test(
-                builder, tree, node, chosen[node], parts[node], last_tests.task
-            )
+            _add_last_test(builder, tree, node, chosen[node], parts[node], task)
         else:
             _copy_node(builder, tree, node)
     return Tree(

@@ -1,7 +1,8 @@
 """The trees that a trade-off of error against cost is chosen from.
 
 No impurity is best at every budget, so many trees are grown, each by its own criterion,
-and the best pruning of any of them is taken. This module must not know how they are pruned.
+and the best pruning of any of them is taken. This module must not know how they are
+pruned.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ def _warn_idle(task: Task, budget: float) -> None:
 
 
 def _cheapest_test(task: Task) -> tuple[str, float]:
-    """Return the test that splits the cases for the least price, by its dearest outcome."""
+    """Return the cheapest test that splits the cases, by its dearest outcome."""
     table = task.table
     cheapest = ("", math.inf)
     for i, test in enumerate(table.tests):

@@ -66,8 +66,8 @@ def solve_within_error(
     Notes
     -----
     The portfolio is that of
-    :func:`~askless.solve.tradeoff._within_budget.solve_within_budget`. More error allowed never gives
-    more cost.
+    :func:`~askless.solve.tradeoff._within_budget.solve_within_budget`. More error
+    allowed never gives more cost.
 
     Examples
     --------
