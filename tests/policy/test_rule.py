@@ -78,10 +78,12 @@ def test_unknown_answers_weigh_and_do_not_rule_out():
     assert session.decision == "x2"
     session.undo()
     session.skip()
-    # x1 and x2 are left; e3 tells them only if it shows minus.
+    # x1 and x2 are left; e3 tells them only if it shows minus, so it is not sure to.
     shares = session.probabilities
     assert shares["x1"] == pytest.approx(4 / 7)
-    assert session.test is None or session.test != "e2"
+    assert shares["x2"] == pytest.approx(3 / 7)
+    assert session.test is None
+    assert session.decision == "x1"
 
 
 def test_an_unknown_outcome_that_was_seen_makes_a_case_lighter():

@@ -42,7 +42,7 @@ def make_classifiers(
         those left are told apart for sure at this margin. So the same seed gives the
         same classifiers for every margin up to this one.
     most : int, optional
-        Keep only the first so many of those left; the paper had 234.
+        Keep only this many of those left, the first ones; the paper had 234.
     random_state : int, Generator, RandomState or None, default=None
         The same seed gives the same table.
 

@@ -331,7 +331,7 @@ class Ensemble(Policy):
         return None, codes, n_rows
 
     def run_rows(
-        self, X: Any, *, n_jobs: int = 1, with_means: bool = True
+        self, X: Any, *, n_jobs: int | None = None, with_means: bool = True
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
         """Run rows; return the sums of each, what it paid and how many tests it bought.
 
@@ -364,7 +364,7 @@ class Ensemble(Policy):
         raw, cost, n_bought = zip(*parts, strict=True)
         return np.concatenate(raw), np.concatenate(cost), np.concatenate(n_bought)
 
-    def trace(self, X: Any, *, n_jobs: int = 1) -> Trace:
+    def trace(self, X: Any, *, n_jobs: int | None = None) -> Trace:
         """Run rows until they are settled, and keep every step."""
         values, codes, _ = self._rows(X)
         return Trace(
@@ -373,14 +373,16 @@ class Ensemble(Policy):
             )
         )
 
-    def predict(self, X: Any, *, n_jobs: int = 1) -> NDArray[Any]:
+    def predict(self, X: Any, *, n_jobs: int | None = None) -> NDArray[Any]:
         """Return the decision for each row; see :meth:`Policy.predict`."""
         raw = self.run_rows(X, n_jobs=n_jobs, with_means=False)[0]
         if self.answers_number:
             return self.answer_rule.numbers(raw)
         return self._class_array[self.answer_rule.decide(raw)]
 
-    def predict_proba(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+    def predict_proba(
+        self, X: Any, *, n_jobs: int | None = None
+    ) -> NDArray[np.float64]:
         """Return the probability of each class where each row stopped.
 
         What was not bought is averaged over, so that these are the source's own only
@@ -393,7 +395,7 @@ class Ensemble(Policy):
             )
         return self.answer_rule.probabilities(self.run_rows(X, n_jobs=n_jobs)[0])
 
-    def cost(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+    def cost(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return what each row pays."""
         return self.run_rows(X, n_jobs=n_jobs, with_means=False)[1]
 

@@ -242,18 +242,20 @@ class Sequence(Policy):
             weights[empty] = self._walk(rows, even)[1]
         return weights
 
-    def predict(self, X: Any, *, n_jobs: int = 1) -> NDArray[Any]:
+    def predict(self, X: Any, *, n_jobs: int | None = None) -> NDArray[Any]:
         """Return the decision for each row; see :meth:`Policy.predict`."""
         count_threads(n_jobs)
         return self._class_array[decide_classes(self._believe(X), self.mistakes)]
 
-    def predict_proba(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+    def predict_proba(
+        self, X: Any, *, n_jobs: int | None = None
+    ) -> NDArray[np.float64]:
         """Return the share of each class among the cases left for each row."""
         count_threads(n_jobs)
         weights = self._believe(X)
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
-    def cost(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+    def cost(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return what each row pays."""
         count_threads(n_jobs)
         codes = self._encode(X)

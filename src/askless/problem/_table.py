@@ -136,11 +136,11 @@ class Table:
         alphabet: Mapping[str, Sequence[Any]] | None = None,
     ) -> None:
         reading = Reading(unknown, missing, levels, thresholds, alphabet)
-        columns, labels = take_classes(outcomes, classes, tests)
+        columns, case_classes = take_classes(outcomes, classes, tests)
         n_cases = check_size(columns)
-        check_length(labels, n_cases, "class")
+        check_length(case_classes, n_cases, "class")
         self.coding, self.codes, self.is_ordered = code_outcomes(columns, reading)
-        self.classes, self.class_ids = number_classes(labels)
+        self.classes, self.class_ids = number_classes(case_classes)
         self.prior = check_prior(prior, n_cases)
         self.cases = name_cases(cases, n_cases)
         self.costs = as_costs(costs, self.n_tests)
@@ -149,7 +149,7 @@ class Table:
         self._freeze()
 
     def _changed(self, **parts: Any) -> Table:
-        """Return the table with some of its parts changed, and nothing looked at."""
+        """Return the table with some of its parts changed; nothing is checked again."""
         other = object.__new__(Table)
         other.__dict__.update({name: self.__dict__[name] for name in PARTS} | parts)
         other._freeze()
@@ -212,7 +212,7 @@ class Table:
 
     @cached_property
     def notes(self) -> list[str]:
-        """Remarks on the table that a user should hear of."""
+        """Remarks on the table that a user should know of."""
         return list_notes(self)
 
     def merged(self, *, weights: Literal["sum", "equal"] = "sum") -> Table:

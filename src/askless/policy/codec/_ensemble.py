@@ -43,7 +43,7 @@ def _from_ensemble(policy: Ensemble) -> EnsembleRecord:
             pairwise(trees.tree_start.tolist()), trees.output, strict=True
         )
     ]
-    return EnsembleRecord(
+    record = EnsembleRecord(
         link=answer.link,
         offset=list(answer.offset),
         bounds=policy.bounds,  # type: ignore[arg-type]
@@ -51,12 +51,15 @@ def _from_ensemble(policy: Ensemble) -> EnsembleRecord:
         sets=sets,
         divisor=answer.divisor,
         slope=answer.slope,
-        decides_by=answer.decides_by,
         single_precision=answer.is_single,
         threshold=policy.threshold,
         complete=policy.is_complete,
         tolerance=policy.tolerance,
     )
+    # Left out only if it is the very object of the default, not one that was pickled.
+    if answer.decides_by != "raw":
+        record.decides_by = answer.decides_by
+    return record
 
 
 def _tree_record(
