@@ -86,6 +86,31 @@ def test_the_toy_has_twelve_copies():
     assert np.exp2(copies_of(make_toy())).sum() == 12
 
 
+def test_equal_numbers_of_copies_tie_however_they_are_rounded():
+    # By the first test: three copies of x with 0, three cases with 1. Worked out by
+    # logarithms, three is not three to the last bit.
+    cells = [[0, None], [1, 0], [1, 1], [1, 2]]
+    for turned in (False, True):
+        rows = [[1 - row[0], row[1]] for row in cells] if turned else cells
+        table = askless.Table(
+            rows,
+            list("xabc"),
+            prior=[4, 1, 1, 1],
+            alphabet={"t0": [0, 1], "t1": [0, 1, 2]},
+        )
+        plain = PlainUnknown(table)
+        for form in ("paper", "released"):
+            score = plain_rule_score(plain, frozenset(), 0, "odtn-h", form)
+            scores, _ = score_tests(
+                kernel_of(table),
+                np.arange(4, dtype=np.int32),
+                table.prior,
+                RULES["odtn-h", form],
+                np.exp2(copies_of(table)),
+            )
+            assert scores[0] == pytest.approx(float(score), abs=1e-12)
+
+
 def test_gbs_prefers_a_test_that_is_mostly_unknown_in_the_toy():
     # By the lighter half, unknown cases halved: 3/10, 2/5, 2/5, 2/5, 9/20. The weight
     # removed on average is twice the product of the halves.

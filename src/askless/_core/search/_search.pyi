@@ -10,6 +10,7 @@ class Search(Stoppable):
     n_expanded: int
     breadth: int
     is_worst: bool
+    use_certificate: bool
     states: StateTable
     use_certificate: bool
     def __init__(

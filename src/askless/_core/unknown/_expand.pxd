@@ -15,7 +15,8 @@ from askless._core.unknown._problem cimport UnknownProblem
 from askless._core.unknown._table cimport State, UnknownTable
 
 
-cpdef enum Mode:
+# `Mode` for callers in Python.
+cdef enum:
     # Buy only tests that are sure to tell something. What is found is a policy.
     SURE_ONLY = 0
     # Draw unknown outcomes afresh every time. What is proved is a lower bound; if the
@@ -50,7 +51,7 @@ cdef class Expander:
     cdef Measure measure
     cdef CodeWords code_words
     cdef Scratch scratch
-    cdef readonly Mode mode
+    cdef readonly int mode
     cdef readonly intp_t breadth
     cdef readonly bint by_information
     cdef bint use_entropy

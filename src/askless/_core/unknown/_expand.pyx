@@ -19,6 +19,14 @@ from askless._core.unknown._table cimport (
 cdef float64_t TOO_DEAR = 1e300
 
 
+class Mode:
+    """How tests that may have been done are dealt with, as declared for the kernels."""
+
+    SURE_ONLY = 0
+    FRESH_DRAWS = 1
+    TRACKED = 2
+
+
 cdef class Expander:
     """Expands states of one problem.
 
@@ -29,7 +37,8 @@ cdef class Expander:
         The way to the state at hand; the search keeps it up to date.
     measure : Measure
     code_words : CodeWords
-    mode : Mode
+    mode : int
+        One of Mode.
     breadth : int
         Whether candidates are scored (above 0), for a restricted search.
     by_information : bool
@@ -43,7 +52,7 @@ cdef class Expander:
         Measure measure not None,
         CodeWords code_words not None,
         *,
-        Mode mode,
+        int mode,
         intp_t breadth,
         bint by_information,
     ):

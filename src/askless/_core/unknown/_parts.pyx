@@ -51,10 +51,12 @@ cdef inline intp_t count_few(
         intp_t code, n_met = 0
         int64_t counts[8]
         float64_t sums[8]
-        bint is_whole = state.n == table.n_cases and table.is_in_order
+        const int32_t* cases = state.cases
+    if state.n == table.n_cases and table.is_in_order:
+        # All of them, as they stand.
+        cases = NULL
     count_few_codes(
-        column, NULL if is_whole else state.cases, state.n, state.weights,
-        <int> unknown + 1, counts, sums,
+        column, cases, state.n, state.weights, <int> unknown + 1, counts, sums
     )
     for code in range(unknown + 1):
         if counts[code]:

@@ -5,7 +5,6 @@ from askless._core.search._stoppable cimport Stoppable
 from askless._core.unknown._certificate cimport Certificate
 from askless._core.unknown._code_words cimport CodeWords
 from askless._core.unknown._done cimport DoneTests
-from askless._core.unknown._expand cimport Mode
 from askless._core.unknown._measure cimport Measure
 from askless._core.unknown._memo cimport StateMemo
 from askless._core.unknown._problem cimport UnknownProblem
@@ -31,7 +30,7 @@ cdef class UnknownProofs(Stoppable):
     cdef Settled settled
     cdef StateMemo memo
     cdef uint8_t[::1] may_show     # (most codes,) what the test being tried may show
-    cdef readonly Mode mode
+    cdef readonly int mode
     cdef readonly bint use_certificate
     cdef readonly bint use_children
 

@@ -10,7 +10,7 @@ from askless._core.search._states cimport Entry
 from askless._core.unknown._certificate cimport Certificate
 from askless._core.unknown._code_words cimport ROUNDING
 from askless._core.unknown._done cimport DoneTests
-from askless._core.unknown._expand cimport Mode, TRACKED
+from askless._core.unknown._expand cimport TRACKED
 from askless._core.unknown._measure cimport Measure
 from askless._core.unknown._memo cimport StateMemo, bits_of, real_of
 from askless._core.unknown._problem cimport UnknownProblem
@@ -25,14 +25,14 @@ cdef class UnknownProofs(Stoppable):
     Parameters
     ----------
     problem : UnknownProblem
-    mode : Mode
-        How tests that may have been done are dealt with.
+    mode : int
+        How tests that may have been done are dealt with; one of ``_expand.Mode``.
     max_bytes : int
         What remembering states may take.
     """
 
     def __init__(
-        self, UnknownProblem problem not None, Mode mode, intp_t max_bytes
+        self, UnknownProblem problem not None, int mode, intp_t max_bytes
     ):
         self.problem = problem
         self.table = problem.table

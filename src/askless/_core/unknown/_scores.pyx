@@ -25,7 +25,7 @@ from askless._core.unknown._weight_scores cimport (
 )
 
 
-# Scores closer than this, relatively, tie.
+# Scores and numbers of copies closer than this, relatively, tie.
 cdef float64_t TOLERANCE = 1e-12
 
 
@@ -212,6 +212,18 @@ cdef float64_t score_by_gain(
     return score
 
 
+cdef inline bint is_larger(
+    float64_t size, intp_t code, float64_t most, intp_t largest
+) noexcept nogil:
+    """Return whether a part counts as larger than the largest one so far.
+
+    Numbers of copies are powers that were rounded, so that equal ones may differ.
+    """
+    if largest < 0 or size > most * (1 + TOLERANCE):
+        return True
+    return size >= most * (1 - TOLERANCE) and code < largest
+
+
 cdef float64_t balance(UnknownTable table, const View* view) noexcept nogil:
     """Return the weight of all but the largest part, by cases or by copies.
 
@@ -232,15 +244,15 @@ cdef float64_t balance(UnknownTable table, const View* view) noexcept nogil:
         size = parts[code].extra if by_copies else <float64_t> parts[code].count
         if chance_of(table, view.test, code) > 0:
             size += share
-        if size > most or (size == most and code < largest):
+        if is_larger(size, code, most, largest):
             most = size
             largest = code
-    if view.rule == ODTN_H and share >= most:
+    if view.rule == ODTN_H and share >= most * (1 - TOLERANCE):
         # A level that only unknown outcomes show may be the largest part.
         for code in range(table.n_levels[view.test]):
             if chance_of(table, view.test, code) <= 0 or parts[code].count > 0:
                 continue
-            if share > most or (share == most and code < largest):
+            if is_larger(share, code, most, largest):
                 most = share
                 largest = code
     if largest < 0:
@@ -316,7 +328,9 @@ def score_tests(
         Scratch* scratch
     state.cases = &cases[0]
     state.weights = &weights[0]
-    state.extra = NULL if copies is None else &copies[0]
+    state.extra = NULL
+    if copies is not None:
+        state.extra = &copies[0]
     state.n = cases.shape[0]
     with nogil, parallel(num_threads=n_threads):
         scratch = <Scratch*> calloc(1, sizeof(Scratch))

@@ -12,6 +12,9 @@ class UnknownSearch(Stoppable):
     is_too_deep: bool
     breadth: int
     mode: int
+    use_certificate: bool
+    use_children: bool
+    use_shares: bool
     states: StateTable
     use_certificate: bool
     use_children: bool

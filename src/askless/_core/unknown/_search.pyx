@@ -23,7 +23,7 @@ from askless._core.search._breadth cimport keep_best
 from askless._core.search._states cimport Entry
 from askless._core.unknown._code_words cimport CodeWords, ROUNDING
 from askless._core.unknown._expand cimport (
-    Candidate, Expander, Expansion, Mode, FRESH_DRAWS,
+    Candidate, Expander, Expansion, FRESH_DRAWS,
 )
 from askless._core.unknown._memo cimport Spelling, bits_of, real_of
 from askless._core.unknown._problem cimport UnknownProblem
@@ -56,8 +56,8 @@ cdef class UnknownSearch(UnknownProofs):
     Parameters
     ----------
     problem : UnknownProblem
-    mode : Mode
-        How tests that may have been done are dealt with.
+    mode : int
+        How tests that may have been done are dealt with; one of ``_expand.Mode``.
     max_bytes : int
         What remembering states may take.
     breadth : int
@@ -80,7 +80,7 @@ cdef class UnknownSearch(UnknownProofs):
         self,
         UnknownProblem problem not None,
         *,
-        Mode mode,
+        int mode,
         intp_t max_bytes,
         intp_t breadth=0,
         bint by_information=False,

@@ -18,8 +18,8 @@ from askless._core.base._types cimport (
 )
 
 
-# What a test can do to a state.
-cpdef enum Effect:
+# What a test can do to a state; `Effect` for callers in Python.
+cdef enum:
     TELLS_NOTHING = 0  # whatever it shows, no case is ruled out
     MAY_TELL = 1       # it may rule out cases, and it may not
     SURE_TO_TELL = 2   # it is sure to tell some case from an opponent

@@ -1,12 +1,10 @@
-from enum import IntEnum
-
 import numpy as np
 from numpy.typing import NDArray
 
-class Effect(IntEnum):
-    TELLS_NOTHING = 0
-    MAY_TELL = 1
-    SURE_TO_TELL = 2
+class Effect:
+    TELLS_NOTHING: int
+    MAY_TELL: int
+    SURE_TO_TELL: int
 
 class UnknownTable:
     n_cases: int

@@ -18,6 +18,14 @@ cdef int64_t UNIT = <int64_t> 1 << 40
 cdef intp_t LEAST_CODES = 8
 
 
+class Effect:
+    """What a test can do to a state, as declared for the kernels."""
+
+    TELLS_NOTHING = 0
+    MAY_TELL = 1
+    SURE_TO_TELL = 2
+
+
 cdef class UnknownTable:
     """A table with unknown outcomes.
 

@@ -61,7 +61,9 @@ cdef inline Child take_hardest(Child* children, intp_t n) noexcept nogil:
     return taken
 
 
-cdef inline float64_t share_of(const Trial* trial, intp_t which, intp_t n) noexcept nogil:
+cdef inline float64_t share_of(
+    const Trial* trial, intp_t which, intp_t n
+) noexcept nogil:
     """Return up to where a child is raised, as its share of what is missing."""
     cdef:
         const Child* child = &trial.children[which]

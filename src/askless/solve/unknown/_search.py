@@ -168,7 +168,7 @@ class UnknownRace(Race[float, UnknownSearch]):
     def _cost(self, value: float) -> float:
         return value / self.scale
 
-    def _engine(self, mode: Mode, **options: Any) -> UnknownSearch:
+    def _engine(self, mode: int, **options: Any) -> UnknownSearch:
         engine = UnknownSearch(
             self.stated.problem,
             mode=mode,
@@ -207,7 +207,7 @@ class UnknownRace(Race[float, UnknownSearch]):
             if self.is_proved or self._is_over():
                 return
 
-    def _prove_by(self, mode: Mode) -> None:
+    def _prove_by(self, mode: int) -> None:
         """Raise the bound by one engine; its best policy may turn out to be none."""
         pace = Pace(0.12, 0.02, 0.3, growth=1.5, quick=0.5)
         self._raise_by(self._engine(mode), pace)
