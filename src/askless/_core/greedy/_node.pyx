@@ -11,7 +11,7 @@ from askless._core.greedy._rows cimport Rows
 from askless._core.greedy._criteria cimport Criterion
 from askless._core.price._prices cimport Prices
 from askless._core.base._types cimport (
-    code_t, float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t,
+    code_t, float64_t, int32_t, intp_t, uint8_t, uint16_t,
 )
 
 

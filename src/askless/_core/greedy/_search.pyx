@@ -16,7 +16,7 @@ from askless._core.greedy._node cimport SplitNode, column_of
 from askless._core.greedy._splits cimport Split, Trial, score_test
 from askless._core.price._prices cimport Prices
 from askless._core.base._types cimport (
-    float64_t, int32_t, intp_t, uint8_t, uint16_t, uint64_t,
+    int32_t, intp_t, uint8_t, uint16_t,
 )
 
 

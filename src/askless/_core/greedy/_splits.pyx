@@ -21,7 +21,7 @@ from askless._core.greedy._node cimport (
 )
 from askless._core.base._keys cimport draw_share, mix_with
 from askless._core.base._types cimport (
-    code_t, float64_t, int32_t, intp_t, uint8_t, uint16_t, uint64_t,
+    code_t, float64_t, int32_t, intp_t, uint64_t,
 )
 
 

@@ -12,7 +12,6 @@ class Search(Stoppable):
     is_worst: bool
     use_certificate: bool
     states: StateTable
-    use_certificate: bool
     def __init__(
         self,
         table: KnownTable,
