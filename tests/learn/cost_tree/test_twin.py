@@ -12,7 +12,7 @@ from askless.learn.cost_tree._soft_rows import SoftRows
 from askless.problem import Costs, Test
 from askless.testing import PlainCostTree, PlainForest
 
-RULES = {"eg2": EG2, "dtmc": DTMC, "two-step": TWO_STEP, "rollout": ROLLOUT}
+CRITERIA = {"eg2": EG2, "dtmc": DTMC, "two-step": TWO_STEP, "rollout": ROLLOUT}
 
 
 @st.composite
@@ -72,12 +72,14 @@ def to_plain(node):
 @settings(max_examples=150)
 @given(
     data=coded_rows(),
-    rule=st.sampled_from(list(RULES)),
+    criterion=st.sampled_from(list(CRITERIA)),
     n_samples=st.integers(0, 2),
     n_jobs=st.integers(1, 2),
     use_floors=st.booleans(),
 )
-def test_the_look_ahead_chooses_as_its_twin(data, rule, n_samples, n_jobs, use_floors):
+def test_the_look_ahead_chooses_as_its_twin(
+    data, criterion, n_samples, n_jobs, use_floors
+):
     rng, tests, codes = data
     n_classes = int(rng.integers(1, 4))
     weights = rng.random((codes.shape[1], n_classes)) * rng.integers(1, 4)
@@ -109,12 +111,12 @@ def test_the_look_ahead_chooses_as_its_twin(data, rule, n_samples, n_jobs, use_f
         soft, prices, rollouts, levels, seed=7, n_cuts=2,
         stop=np.zeros(1, dtype=np.int32),
     )  # fmt: skip
-    root = grower.grow(RULES[rule], n_samples)
+    root = grower.grow(CRITERIA[criterion], n_samples)
     twin = PlainCostTree(
         codes.tolist(), levels.tolist(), ordered.tolist(), weights.tolist(),
         mistakes.tolist(), leaf_cost, exponent, prices, seed=7,
     )  # fmt: skip
-    tree, cost = twin.grow(rule, n_samples)
+    tree, cost = twin.grow(criterion, n_samples)
     assert root.cost == pytest.approx(cost, rel=1e-9)
     assert to_plain(root) == tree
 

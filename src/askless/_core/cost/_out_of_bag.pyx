@@ -19,10 +19,10 @@ from libc.string cimport memset
 
 import numpy as np
 
+from askless._core.base._keys cimport draw_share, mix_with
 from askless._core.base._types cimport (
     float64_t, int32_t, intp_t, uint8_t, uint16_t, uint64_t,
 )
-from askless._core.cost._workspace cimport draw, mix_keys
 
 
 # Trees grown at a time. Their votes are added in order, so the number changes memory
@@ -239,12 +239,12 @@ cdef class OutOfBag:
     cdef void grow(self, Tree* tree, intp_t number) noexcept nogil:
         """Draw a bag and grow a tree on it, children of a node side by side."""
         cdef:
-            uint64_t key = mix_keys(self.seed, number)
+            uint64_t key = mix_with(self.seed, number)
             intp_t n_drawn = 0
             intp_t row, n_stack, node, start, end, middle
             Cut cut
         for row in range(self.n_rows):
-            tree.drawn[row] = draw_poisson(self.weights[row], mix_keys(key, row))
+            tree.drawn[row] = draw_poisson(self.weights[row], mix_with(key, row))
             if tree.drawn[row]:
                 tree.rows[n_drawn] = <int32_t> row
                 n_drawn += 1
@@ -259,7 +259,7 @@ cdef class OutOfBag:
             node = tree.stack[3 * n_stack]
             start = tree.stack[3 * n_stack + 1]
             end = tree.stack[3 * n_stack + 2]
-            cut = self.find_cut(tree, start, end, mix_keys(~key, node))
+            cut = self.find_cut(tree, start, end, mix_with(~key, node))
             if cut.test < 0:
                 self.close_leaf(tree, node)
                 continue
@@ -350,8 +350,8 @@ cdef class OutOfBag:
         for i in range(self.n_tests):
             if n_parting == self.n_tried:
                 break
-            key = mix_keys(key, i)
-            swap = i + <intp_t> (draw(key) * (self.n_tests - i))
+            key = mix_with(key, i)
+            swap = i + <intp_t> (draw_share(mix_with(key, 0)) * (self.n_tests - i))
             test = tree.order[swap]
             tree.order[swap] = tree.order[i]
             tree.order[i] = <int32_t> test
@@ -452,8 +452,8 @@ cdef int32_t draw_poisson(float64_t mean, uint64_t key) noexcept nogil:
     while mean > 0:
         part = min(mean, 16.0)
         mean -= part
-        key = mix_keys(key, 0)
-        left = draw(key)
+        key = mix_with(key, 0)
+        left = draw_share(mix_with(key, 0))
         chance = exp(-part)
         step = 0
         while left >= chance and step < 200:

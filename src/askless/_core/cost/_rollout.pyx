@@ -29,7 +29,7 @@ from askless._core.price._prices cimport Prices
 from askless._core.base._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint64_t,
 )
-from askless._core.cost._workspace cimport draw, mix_keys
+from askless._core.base._keys cimport draw_share, mix_with
 
 
 # Values closer than this, relatively, tie; work is given up only beyond the second.
@@ -770,7 +770,7 @@ cdef class Rollouts:
             elif split.value > best.value + TIE * abs_of(best.value):
                 best = split
         if rule == SEG2 and best.test >= 0:
-            drawn = draw(key) * total
+            drawn = draw_share(mix_with(key, 0)) * total
             for test in range(self.n_tests):
                 if space.values[test] <= 0:
                     continue
@@ -1111,7 +1111,7 @@ cdef class Rollouts:
             part = self.branch(space, first, n_branches, at)
             to_come -= part.floor
             total += self.price_set(
-                space, part, rule, mix_keys(key, at), limit - total - to_come
+                space, part, rule, mix_with(key, at), limit - total - to_come
             )
             if total + to_come >= leaf * (1.0 - TIE):
                 total = leaf
@@ -1155,7 +1155,7 @@ cdef class Rollouts:
             Rows first, part
         bound = bound * (1.0 + HOPELESS)
         n_branches = self.part(space, rows, split, &first)
-        key = mix_keys(mix_keys(key, split.test), split.cut + 1)
+        key = mix_with(mix_with(key, split.test), split.cut + 1)
         self.pay(space, split.test, rows.weight)
         if space.order > 0 and rule == ROLLOUT:
             total += self.price_together(
@@ -1170,7 +1170,7 @@ cdef class Rollouts:
                 part = self.branch(space, first, n_branches, at)
                 to_come -= part.floor
                 total += self.price_branch(
-                    space, part, rule, n_samples, mix_keys(key, at),
+                    space, part, rule, n_samples, mix_with(key, at),
                     bound - total - to_come,
                 )
         self.unwind(space, n_marks)
@@ -1202,7 +1202,7 @@ cdef class Rollouts:
             least = min(
                 least,
                 self.price_set(
-                    space, rows, rule_of(sample), mix_keys(key, sample),
+                    space, rows, rule_of(sample), mix_with(key, sample),
                     min(least, limit) if self.use_floors else INFINITY,
                 ),
             )
@@ -1232,7 +1232,7 @@ cdef class Rollouts:
             for at in range(n_branches):
                 total += self.price_set(
                     space, self.branch(space, first, n_branches, at), rule_of(sample),
-                    mix_keys(mix_keys(key, at), sample), INFINITY,
+                    mix_with(mix_with(key, at), sample), INFINITY,
                 )
                 if total > bound:
                     break

@@ -90,7 +90,7 @@ class CostTreeClassifier(PolicyClassifier):
     estimate: the cheaper of two greedy trees; a tree that looks exactly two steps
     ahead; one that looks ahead by growing subtrees; and, with time left, the same with
     ever more of them. Ctrl-C or the time limit end it at any point: what is not grown
-    yet then follows the cheaper of two greedy rules.
+    yet then follows the cheaper of two greedy criteria.
 
     Below a delayed test everything is ordered at once, for all rows that get there.
 

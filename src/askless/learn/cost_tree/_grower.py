@@ -37,7 +37,7 @@ class Node:
     is_open: NDArray[np.uint8]
     order: float
     key: int
-    rule: int
+    criterion: int
     test: int = -1
     cut: int = -1
     missing_right: bool = False
@@ -76,7 +76,7 @@ class Grower:
     n_cuts : int
         How many cuts of a number are looked ahead from.
     stop : ndarray of int32 of shape (1,)
-        Once it is set, what is not grown yet follows the cheaper greedy rule.
+        Once it is set, what is not grown yet follows the cheaper greedy criterion.
     """
 
     def __init__(
@@ -100,14 +100,14 @@ class Grower:
         self._never = np.zeros(1, dtype=np.int32)
         self._group = {name: i for i, name in enumerate(prices.groups)}
 
-    def grow(self, rule: int, n_samples: int = 0) -> Node:
-        """Return the root of a tree grown by a rule, and pruned.
+    def grow(self, criterion: int, n_samples: int = 0) -> Node:
+        """Return the root of a tree grown by a criterion, and pruned.
 
         The nodes whose leaf costs most come first, so that stopping early leaves the
-        small ones to the greedy rules. Nodes below a delayed test are grown in
+        small ones to the greedy criteria. Nodes below a delayed test are grown in
         preorder, because what one of them orders is paid for in the next.
         """
-        root = self._root(rule)
+        root = self._root(criterion)
         # What costs no more than this stays a leaf.
         hopeless = self.rollouts.least_to_split
         waiting = [(-root.leaf, 0, root)]
@@ -126,11 +126,11 @@ class Grower:
         self._prune(root)
         return root
 
-    def greedy_rule(self) -> tuple[int, float]:
-        """Return the greedy rule whose tree is cheaper, EG2 or DTMC, and its cost."""
-        return self._greedy_rule(self._root(DTMC))
+    def greedy_criterion(self) -> tuple[int, float]:
+        """Return EG2 or DTMC, whichever grows the cheaper tree, and its cost."""
+        return self._greedy_criterion(self._root(DTMC))
 
-    def _root(self, rule: int) -> Node:
+    def _root(self, criterion: int) -> Node:
         every = np.arange(self.rows.codes.shape[1], dtype=np.int32)
         weights = self.rollouts.count_classes(every)
         return Node(
@@ -141,13 +141,13 @@ class Grower:
             is_open=np.zeros(len(self.prices.groups) + 1, dtype=np.uint8),
             order=0.0,
             key=self.seed,
-            rule=rule,
+            criterion=criterion,
         )
 
     def _split(self, node: Node, n_samples: int) -> None:
         chosen = self._choose(node, n_samples)
         if chosen[0] == -2:
-            node.rule, _ = self._greedy_rule(node)
+            node.criterion, _ = self._greedy_criterion(node)
             chosen = self._choose(node, 0)
         if chosen[0] < 0:
             return
@@ -156,14 +156,14 @@ class Grower:
 
     def _choose(self, node: Node, n_samples: int) -> tuple[int, int, bool, float]:
         choice: tuple[int, int, bool, float] = self.rollouts.choose(
-            node.rows, node.paid, node.is_open, node.order, node.rule, n_samples,
+            node.rows, node.paid, node.is_open, node.order, node.criterion, n_samples,
             self.n_cuts, node.key,
-            self.stop if node.rule in (TWO_STEP, ROLLOUT) else self._never,
+            self.stop if node.criterion in (TWO_STEP, ROLLOUT) else self._never,
         )  # fmt: skip
         return choice
 
-    def _greedy_rule(self, node: Node) -> tuple[int, float]:
-        """Return the greedy rule whose tree is cheaper here, and its cost."""
+    def _greedy_criterion(self, node: Node) -> tuple[int, float]:
+        """Return the greedy criterion whose tree is cheaper here, and its cost."""
         where = (node.rows, node.paid, node.is_open, node.order)
         by_eg2 = self.rollouts.price(*where, EG2)
         by_dtmc = self.rollouts.price(*where, DTMC)
@@ -185,7 +185,7 @@ class Grower:
                 is_open=is_open,
                 order=order,
                 key=_mix(key, at),
-                rule=node.rule,
+                criterion=node.criterion,
             )
             for at, rows in enumerate(parts)
         ]

@@ -105,11 +105,11 @@ class CostTreeSearch:
     def run(self) -> None:
         """Grow trees until all are done or the flag is up; keep the best."""
         grower = self._prepare()
-        rule, cost = grower.greedy_rule()
+        criterion, cost = grower.greedy_criterion()
         # The greedy tree is put down only if nothing beats it. With delays, its price
         # is only an estimate; and if time is short, it is what there will be.
         is_later = not (self.flag or self.is_timed or self.prices.delayed.any())
-        greedy = None if is_later else grower.grow(rule)
+        greedy = None if is_later else grower.grow(criterion)
         self._keep("greedy", cost if greedy is None else greedy.cost, greedy)
         self.greedy_seconds = time.monotonic() - self.start
         if not self.flag:
@@ -121,7 +121,7 @@ class CostTreeSearch:
             tree = grower.grow(ROLLOUT, n - 1)
             self._keep(f"{n} sample{'s' if n > 1 else ''}", tree.cost, tree)
         if self.best is None:
-            self.best = grower.grow(rule)
+            self.best = grower.grow(criterion)
 
     def _prepare(self) -> Grower:
         """Smooth the classes, and set up the kernel.

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from askless._core.cost._criteria import RULES
-from askless._core.cost._genetic_trials import Trials
+from askless._core.cost._criteria import CRITERIA
+from askless._core.cost._genetic_trials import Trials, key_rows
 from askless._core.cost._induce import VALUES, Inducer
 from askless._core.cost._workspace import Workspace
 from askless.exceptions import StoppedEarlyWarning
@@ -260,9 +260,7 @@ class _Trainer:
         )
         ranges = np.array([COSTS] * len(examples.tests) + [WEIGHT, CONFIDENCE])
         self.low, self.high = ranges.T
-        self.row_keys = self.classes.astype(np.uint64)
-        for column in examples.codes:
-            self.row_keys = _mix(self.row_keys + column)
+        self.row_keys = key_rows(examples.codes, self.classes)
         self.growers: list[Trials] = []
 
     def encode(
@@ -305,7 +303,7 @@ class _Trainer:
         )
         inducer = Inducer(
             workspace,
-            rule=RULES["eg2"],
+            criterion=CRITERIA["eg2"],
             w=weight,
             least_part=self.min_weight,
             needs_gain=True,
@@ -335,7 +333,7 @@ class _Trainer:
                     self.induction.workspace,
                     self.row_keys,
                     self.min_weight,
-                    RULES["eg2"],
+                    CRITERIA["eg2"],
                     VALUES["errors"],
                 )
             )
@@ -367,11 +365,3 @@ class _Trainer:
             return costs
 
         return costs_of
-
-
-def _mix(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scatter keys over all 64 bits; overflow is meant."""
-    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: NDArray[np.uint64] = keys ^ (keys >> np.uint64(31))
-    return mixed

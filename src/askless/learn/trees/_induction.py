@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.cost._criteria import RULES
+from askless._core.cost._criteria import CRITERIA
 from askless._core.cost._induce import VALUES, Inducer
 from askless._core.cost._workspace import Workspace
 from askless.learn._examples import CodedExamples
@@ -93,7 +93,7 @@ class Induction:
 
     def inducer(
         self,
-        rule: str,
+        criterion: str,
         *,
         value: str,
         stop: NDArray[np.int32] | None = None,
@@ -103,7 +103,7 @@ class Induction:
         """Return a grower of trees; see the compiled class for its options."""
         return Inducer(
             self.workspace,
-            rule=RULES[rule],
+            criterion=CRITERIA[criterion],
             value=VALUES[value],
             sample_value=VALUES[sample_value],
             stop=never() if stop is None else stop,

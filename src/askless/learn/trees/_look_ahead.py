@@ -274,7 +274,7 @@ class LSID3Classifier(_SampledTreeClassifier):
         self, induction: Induction
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         common = {
-            "rule": "gain",
+            "criterion": "gain",
             "value": "errors",
             "confidence": check_share("confidence", self.confidence),
             "prunes": bool(self.prune),
@@ -432,7 +432,7 @@ class ACTClassifier(_SampledTreeClassifier):
         self.cost_weight_ = _settle(self.cost_weight, w, tuned.get("cost_weight"))
         self.confidence_ = _settle(self.confidence, confidence, tuned.get("confidence"))
         common = {
-            "rule": "eg2",
+            "criterion": "eg2",
             "value": "cost",
             "w": self.cost_weight_,
             "confidence": self.confidence_,
