@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 
 from askless._core.cost._out_of_bag import OutOfBag
 from askless._core.cost._rollout import Rollouts
-from askless.learn.cost_tree._grower import DTMC, EG2, ROLLOUT, TWO_STEP, Grower
+from askless._core.cost._workspace import Workspace
+from askless.learn.cost_tree._grower import Grower
 from askless.learn.cost_tree._soft_rows import SoftRows
 from askless.problem import Costs, Test
 from askless.testing import PlainCostTree, PlainForest
 
-CRITERIA = {"eg2": EG2, "dtmc": DTMC, "two-step": TWO_STEP, "rollout": ROLLOUT}
+CRITERIA = ["eg2", "dtmc", "two-step", "rollout"]
 
 
 @st.composite
@@ -72,7 +73,7 @@ def to_plain(node):
 @settings(max_examples=150)
 @given(
     data=coded_rows(),
-    criterion=st.sampled_from(list(CRITERIA)),
+    criterion=st.sampled_from(CRITERIA),
     n_samples=st.integers(0, 2),
     n_jobs=st.integers(1, 2),
     use_floors=st.booleans(),
@@ -102,16 +103,16 @@ def test_the_look_ahead_chooses_as_its_twin(
         classes.astype(np.int32),
         weights[where, classes],
     )
-    rollouts = Rollouts(
+    workspace = Workspace(
         soft.codes, levels, ordered, soft.entry_start, soft.entry_class,
-        soft.entry_weight, mistakes, leaf_cost, exponent, prices.engine, n_jobs,
-        use_floors,
+        soft.entry_weight, mistakes, prices.engine,
     )  # fmt: skip
+    rollouts = Rollouts(workspace, leaf_cost, exponent, n_jobs, use_floors)
     grower = Grower(
         soft, prices, rollouts, levels, seed=7, n_cuts=2,
         stop=np.zeros(1, dtype=np.int32),
     )  # fmt: skip
-    root = grower.grow(CRITERIA[criterion], n_samples)
+    root = grower.grow(criterion, n_samples)
     twin = PlainCostTree(
         codes.tolist(), levels.tolist(), ordered.tolist(), weights.tolist(),
         mistakes.tolist(), leaf_cost, exponent, prices, seed=7,

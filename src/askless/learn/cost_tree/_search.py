@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless._core.cost._rollout import Rollouts
+from askless._core.cost._workspace import Workspace
 from askless.learn._anytime import Listener, Stage, StopFlag
 from askless.learn._mistakes import average_mistake
 from askless.learn.cost_tree._class_noise import (
@@ -19,7 +20,7 @@ from askless.learn.cost_tree._class_noise import (
     scale_classes,
     sharpen_shares,
 )
-from askless.learn.cost_tree._grower import ROLLOUT, TWO_STEP, Grower, Node
+from askless.learn.cost_tree._grower import Grower, Node
 from askless.learn.cost_tree._soft_rows import (
     MergedRows,
     SoftRows,
@@ -113,12 +114,12 @@ class CostTreeSearch:
         self._keep("greedy", cost if greedy is None else greedy.cost, greedy)
         self.greedy_seconds = time.monotonic() - self.start
         if not self.flag:
-            tree = grower.grow(TWO_STEP)
+            tree = grower.grow("two-step")
             self._keep("two steps", tree.cost, tree)
         for n in self.samples:
             if self.flag:
                 break
-            tree = grower.grow(ROLLOUT, n - 1)
+            tree = grower.grow("rollout", n - 1)
             self._keep(f"{n} sample{'s' if n > 1 else ''}", tree.cost, tree)
         if self.best is None:
             self.best = grower.grow(criterion)
@@ -164,7 +165,7 @@ class CostTreeSearch:
         exponent, _ = act_settings(
             average_mistake(self.mistakes), self.prices.cost_of_all()
         )
-        return Rollouts(
+        workspace = Workspace(
             soft.codes,
             self.rows.n_levels,
             self.rows.is_ordered,
@@ -172,11 +173,10 @@ class CostTreeSearch:
             soft.entry_class,
             soft.entry_weight,
             self.mistakes,
-            leaf_cost * typical_mistake(self.mistakes, totals),
-            exponent,
             self.prices.engine,
-            self.n_jobs,
         )
+        leaf_cost *= typical_mistake(self.mistakes, totals)
+        return Rollouts(workspace, leaf_cost, exponent, self.n_jobs)
 
     def _keep(self, name: str, cost: float, tree: Node | None) -> None:
         """Keep the cheaper tree, the older one on a tie."""

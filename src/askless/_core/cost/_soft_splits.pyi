@@ -1,0 +1,1 @@
+CRITERIA: dict[str, int]
