@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from askless._core.cost._out_of_bag import OutOfBag
 from askless.learn._examples import CodedExamples
 from askless.problem import Test
+from askless.problem._tests import CodeArray, code_dtype
 
 __all__ = ["MergedRows", "SoftRows", "estimate_shares", "merge_rows", "soften"]
 
@@ -63,13 +64,13 @@ class SoftRows:
 
     Attributes
     ----------
-    codes : ndarray of uint16 of shape (n_tests, n_rows)
+    codes : ndarray of uint8 or uint16 of shape (n_tests, n_rows)
     entry_start : ndarray of int64 of shape (n_rows + 1,)
     entry_class : ndarray of int32
     entry_weight : ndarray of float64
     """
 
-    codes: NDArray[np.uint16]
+    codes: CodeArray
     entry_start: NDArray[np.int64]
     entry_class: NDArray[np.int32]
     entry_weight: NDArray[np.float64]
@@ -205,7 +206,9 @@ def soften(
     where, classes = np.nonzero(pattern)
     counts = np.bincount(where, minlength=len(pattern))
     return SoftRows(
-        codes=np.ascontiguousarray(rows.codes[:, rows.pattern_start]),
+        codes=rows.codes[:, rows.pattern_start].astype(
+            code_dtype(max(rows.n_levels, default=0)), order="C"
+        ),
         entry_start=np.append(0, np.cumsum(counts)).astype(np.int64),
         entry_class=classes.astype(np.int32),
         entry_weight=pattern[where, classes],
