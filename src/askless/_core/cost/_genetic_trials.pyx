@@ -197,21 +197,18 @@ cdef class Trials:
         int criterion,
         int value,
     ):
-        cdef:
-            Workspace ws = workspace.copy()
-            intp_t n_tests = ws.n_tests
+        cdef intp_t n_tests = workspace.n_tests
         invented = np.ones(n_tests)
-        ws.prices = Prices(
+        prices = Prices(
             invented, invented, np.full(n_tests, -1, np.int32),
             np.zeros(n_tests, np.uint8), np.zeros(n_tests + 1, np.int64), np.zeros(0),
         )
-        ws.path = Path(ws.prices)
         self.invented = invented
         self.row_keys = row_keys
         self.pricer = RowPricer(workspace.prices, workspace.mistakes)
         self.inducer = Inducer(
-            ws, criterion=criterion, least_part=least_part, needs_gain=True, value=value,
-            stop=np.zeros(1, np.int32),
+            workspace.copy(prices), criterion=criterion, least_part=least_part,
+            needs_gain=True, value=value, stop=np.zeros(1, np.int32),
         )
 
     def fitness(

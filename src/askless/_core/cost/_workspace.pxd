@@ -81,8 +81,8 @@ cdef class Workspace:
     cdef int32_t[::1] spare                  # (n_rows,) for moving rows
     cdef int32_t[::1] place                  # by code
 
-    # A fresh workspace on the same examples, at the root.
-    cpdef Workspace copy(self)
+    # A fresh workspace on the same examples, at the root; perhaps at other prices.
+    cpdef Workspace copy(self, Prices prices=*)
 
     # List all rows, ascending.
     cdef void stand_on_all(self) noexcept nogil

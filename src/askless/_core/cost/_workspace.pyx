@@ -90,7 +90,7 @@ cdef class Workspace:
     def __dealloc__(self):
         free(self.stack)
 
-    cpdef Workspace copy(self):
+    cpdef Workspace copy(self, Prices prices=None):
         cdef Workspace other = Workspace.__new__(Workspace)
         other.n_rows = self.n_rows
         other.n_tests = self.n_tests
@@ -106,7 +106,7 @@ cdef class Workspace:
         other.entry_weight = self.entry_weight
         other.row_weight = self.row_weight
         other.mistakes = self.mistakes
-        other.prices = self.prices
+        other.prices = self.prices if prices is None else prices
         other.x_log_x = self.x_log_x
         other.n_logs = self.n_logs
         other.is_whole = self.is_whole

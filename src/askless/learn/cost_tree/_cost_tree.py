@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from askless.exceptions import InvalidOptionError, StoppedEarlyWarning
+from askless.exceptions import InvalidOptionError
 from askless.learn._anytime import Listener, StopFlag, run_until
 from askless.learn._base import PolicyClassifier, _count_jobs
 from askless.learn._checks import check_count, check_number
@@ -19,6 +18,9 @@ from askless.learn._mistakes import merge_mistakes, settle_mistakes
 from askless.learn.cost_tree._grower import to_arrays
 from askless.learn.cost_tree._search import CostTreeSearch
 from askless.learn.cost_tree._soft_rows import merge_rows
+from askless.learn.trees._induction import class_of_rows
+from askless.learn.trees._row_weights import settle_weights
+from askless.learn.trees._stages import warn_greedy_only, warn_interrupted
 from askless.policy import Policy, Tree
 from askless.problem import Costs
 
@@ -96,6 +98,9 @@ class CostTreeClassifier(PolicyClassifier):
 
     A category that a node has not seen goes where most rows go.
 
+    A row of whole weight w counts as w rows, up to a hundred million rows in all.
+    Weights that are not whole, or larger, are scaled to one a row on average.
+
     Examples
     --------
     The second test is dear, but where the first one does not tell, mistakes cost more:
@@ -170,7 +175,7 @@ class CostTreeClassifier(PolicyClassifier):
             listener=self._listener,
         )
         self.status_ = run_until(search.run, flag, self.time_limit)
-        self.stages_ = search.stages
+        self.stages_ = search.log.stages
         assert search.best is not None  # once it has run
         self.expected_cost_ = search.best.cost / search.total
         self._warn_if_stopped(search)
@@ -207,25 +212,14 @@ class CostTreeClassifier(PolicyClassifier):
     def _warn_if_stopped(self, search: CostTreeSearch) -> None:
         used = search.greedy_seconds
         if self.time_limit is not None and used >= self.time_limit:
-            warnings.warn(
-                "time_limit must leave time for more than the greedy tree. Got "
-                f"{self.time_limit:g} s, and the greedy tree alone took {used:.2g} s. "
-                "It is returned; allow more time for a better one.",
-                StoppedEarlyWarning,
-                stacklevel=4,
-            )
+            warn_greedy_only(self.time_limit, used)
         elif self.status_ == "interrupt":
-            warnings.warn(
-                "Interrupted: the best tree so far is returned.",
-                StoppedEarlyWarning,
-                stacklevel=4,
-            )
+            warn_interrupted()
 
 
 def _class_totals(examples: CodedExamples) -> NDArray[np.float64]:
-    if examples.weights is None:
-        return examples.class_rows.astype(np.float64)
+    class_ids = class_of_rows(examples)
+    weights = settle_weights(examples.weights, len(class_ids))
     n_classes = len(examples.class_rows)
-    class_ids = np.repeat(np.arange(n_classes), examples.class_rows)
-    totals = np.bincount(class_ids, weights=examples.weights, minlength=n_classes)
+    totals = np.bincount(class_ids, weights=weights, minlength=n_classes)
     return totals.astype(np.float64)

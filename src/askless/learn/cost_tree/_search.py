@@ -6,14 +6,12 @@ between splits and inside the compiled look-ahead. This module must not know est
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
 
 from askless._core.cost._rollout import Rollouts
 from askless._core.cost._workspace import Workspace
-from askless.learn._anytime import Listener, Stage, StopFlag
+from askless.learn._anytime import Listener, StopFlag
 from askless.learn._mistakes import average_mistake
 from askless.learn.cost_tree._class_noise import (
     measure_noise,
@@ -28,6 +26,7 @@ from askless.learn.cost_tree._soft_rows import (
     soften,
 )
 from askless.learn.trees._look_ahead import act_settings
+from askless.learn.trees._stages import StageLog
 from askless.problem import PriceList
 
 __all__ = ["CostTreeSearch", "typical_mistake"]
@@ -95,9 +94,7 @@ class CostTreeSearch:
         self.n_jobs = n_jobs
         self.is_timed = is_timed
         self.flag = flag
-        self.listener = listener
-        self.start = time.monotonic()
-        self.stages: list[Stage] = []
+        self.log = StageLog(listener)
         self.greedy_seconds = 0.0
         self.total = float(rows.weights.sum())
         self.best: Node | None = None
@@ -112,7 +109,7 @@ class CostTreeSearch:
         is_later = not (self.flag or self.is_timed or self.prices.delayed.any())
         greedy = None if is_later else grower.grow(criterion)
         self._keep("greedy", cost if greedy is None else greedy.cost, greedy)
-        self.greedy_seconds = time.monotonic() - self.start
+        self.greedy_seconds = self.log.seconds
         if not self.flag:
             tree = grower.grow("two-step")
             self._keep("two steps", tree.cost, tree)
@@ -182,12 +179,8 @@ class CostTreeSearch:
         """Keep the cheaper tree, the older one on a tie."""
         if cost < self.best_cost * (1.0 - 1e-9):
             self.best, self.best_cost = tree, cost
-        seconds = time.monotonic() - self.start
-        done = (len(self.stages) + 1) / (2 + len(self.samples))
-        best = self.best_cost / self.total
-        self.stages.append(Stage(name, seconds, cost / self.total, best, done))
-        if self.listener is not None:
-            self.listener(self.stages[-1])
+        done = (len(self.log.stages) + 1) / (2 + len(self.samples))
+        self.log.add(name, cost / self.total, self.best_cost / self.total, done)
 
 
 def typical_mistake(

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from askless.learn._mistakes import settle_mistakes
+from askless.learn.trees._row_weights import settle_weights
 from askless.problem._frames import is_frame
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ def tune_act(
         {"cost_weight": w, "confidence": c} for w, c in product(weights, confidences)
     ]
     y = np.asarray(y)
+    if sample_weight is not None:
+        sample_weight = np.array(sample_weight, dtype=np.float64)
+        kept = sample_weight > 0
+        sample_weight[kept] = settle_weights(sample_weight[kept], int(kept.sum()))
     counts = np.unique(y, return_counts=True)[1]
     if len(counts) < 2 or counts.max() < N_FOLDS:
         # Too few rows to hold any out.
@@ -58,8 +63,8 @@ def tune_act(
 def _held_out_cost(
     model: ACTClassifier, X: Any, y: Any, sample_weight: Any, train: Any, test: Any
 ) -> float:
-    weights = None if sample_weight is None else np.asarray(sample_weight)
-    model.fit(_take(X, train), y[train], None if weights is None else weights[train])
+    weights = None if sample_weight is None else sample_weight[train]
+    model.fit(_take(X, train), y[train], weights)
     rows = _take(X, test)
     policy = model.policy_
     mistakes = settle_mistakes(policy.mistakes, policy.prices, len(model.classes_))
@@ -67,7 +72,7 @@ def _held_out_cost(
     true = np.searchsorted(model.classes_, y[test][known])
     decided = np.searchsorted(model.classes_, model.predict(rows)[known])
     total = model.cost(rows)[known] + mistakes[true, decided]
-    held = np.ones(len(test)) if weights is None else weights[test]
+    held = np.ones(len(test)) if sample_weight is None else sample_weight[test]
     return float(total @ held[known])
 
 

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_number, check_share
 from askless.learn._examples import CodedExamples
-from askless.learn._mistakes import merge_mistakes
 from askless.learn.trees._induction import Induction
 from askless.policy import Policy
 from askless.problem import Costs
@@ -54,11 +53,7 @@ class _PrunedTreeClassifier(PolicyClassifier):
     def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
         check_number("min_weight", self.min_weight, least=0.0)
         check_share("confidence", self.confidence)
-        induction = Induction.of(
-            examples,
-            tuple(self.classes_.tolist()),
-            merge_mistakes(costs, self.mistakes),
-        )
+        induction = Induction.of(examples, self.classes_, costs, self.mistakes)
         inducer = induction.inducer(
             self._criterion,
             value="errors",
@@ -364,10 +359,6 @@ class DTMCClassifier(PolicyClassifier):
         self.n_jobs = n_jobs
 
     def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
-        induction = Induction.of(
-            examples,
-            tuple(self.classes_.tolist()),
-            merge_mistakes(costs, self.mistakes),
-        )
+        induction = Induction.of(examples, self.classes_, costs, self.mistakes)
         inducer = induction.inducer("dtmc", value="cost", prunes=False)
         return induction.tree(inducer.grow())

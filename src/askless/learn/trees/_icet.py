@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -14,16 +12,14 @@ from sklearn.utils import check_random_state
 
 from askless._core.cost._criteria import CRITERIA
 from askless._core.cost._genetic_trials import Trials, key_rows
-from askless._core.cost._induce import VALUES, Inducer
-from askless._core.cost._workspace import Workspace
-from askless.exceptions import StoppedEarlyWarning
-from askless.learn._anytime import Listener, Stage, StopFlag, run_until
+from askless._core.cost._induce import VALUES
+from askless.learn._anytime import Listener, StopFlag, run_until
 from askless.learn._base import PolicyClassifier, _count_jobs
 from askless.learn._checks import check_count, check_number, check_share
 from askless.learn._examples import CodedExamples
-from askless.learn._mistakes import merge_mistakes
 from askless.learn.trees._genetic import N_BITS, Genetic, decode_all, encode_value
-from askless.learn.trees._induction import Induction, never
+from askless.learn.trees._induction import Induction, class_of_rows
+from askless.learn.trees._stages import StageLog, warn_interrupted
 from askless.policy import Policy
 from askless.problem import Costs, PriceList
 
@@ -150,11 +146,7 @@ class ICETClassifier(PolicyClassifier):
     def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
         self._check_parameters()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        induction = Induction.of(
-            examples,
-            tuple(self.classes_.tolist()),
-            merge_mistakes(costs, self.mistakes),
-        )
+        induction = Induction.of(examples, self.classes_, costs, self.mistakes)
         trainer = _Trainer(
             examples,
             induction,
@@ -181,9 +173,9 @@ class ICETClassifier(PolicyClassifier):
     def _search(self, genetic: Genetic, trainer: _Trainer) -> None:
         """Breed until all trials are used, time is over, or Ctrl-C."""
         flag = StopFlag()
-        start = time.monotonic()
+        log = StageLog(self._listener)
+        self.stages_ = log.stages
         trials = int(self.trials)
-        self.stages_: list[Stage] = []
         self.n_trials_ = 0
 
         def work() -> None:
@@ -195,7 +187,12 @@ class ICETClassifier(PolicyClassifier):
                         trainer.assess(genetic.bits, generation, n_jobs, pool, flag),
                         trials - self.n_trials_,
                     )
-                    self._report(genetic, start, trials)
+                    log.add(
+                        f"{self.n_trials_} trials",
+                        genetic.least_cost,
+                        float(genetic.best_cost),
+                        self.n_trials_ / trials,
+                    )
                     if flag or self.n_trials_ >= trials:
                         return
                     genetic.breed()
@@ -205,25 +202,10 @@ class ICETClassifier(PolicyClassifier):
                         return
 
         if run_until(work, flag, self.time_limit) == "interrupt":
-            warnings.warn(
+            warn_interrupted(
                 f"Interrupted after {self.n_trials_} of {trials} trials: the fittest "
-                "so far is used.",
-                StoppedEarlyWarning,
-                stacklevel=4,
+                "so far is used."
             )
-
-    def _report(self, genetic: Genetic, start: float, trials: int) -> None:
-        known = genetic.costs[np.isfinite(genetic.costs)]
-        stage = Stage(
-            f"{self.n_trials_} trials",
-            time.monotonic() - start,
-            float(known.min()) if known.size else float("inf"),
-            float(genetic.best_cost),
-            self.n_trials_ / trials,
-        )
-        self.stages_.append(stage)
-        if self._listener is not None:
-            self._listener(stage)
 
     def _check_parameters(self) -> None:
         check_count("trials", self.trials, least=1)
@@ -250,17 +232,13 @@ class _Trainer:
         gray: bool,
     ) -> None:
         self.gray = gray
-        self.examples = examples
         self.induction = induction
         self.min_weight = min_weight
         self.seed = seed
         self.train_share = train_share
-        self.classes = np.repeat(
-            np.arange(len(induction.classes), dtype=np.int32), examples.class_rows
-        )
         ranges = np.array([COSTS] * len(examples.tests) + [WEIGHT, CONFIDENCE])
         self.low, self.high = ranges.T
-        self.row_keys = key_rows(examples.codes, self.classes)
+        self.row_keys = key_rows(examples.codes, class_of_rows(examples))
         self.growers: list[Trials] = []
 
     def encode(
@@ -289,27 +267,13 @@ class _Trainer:
     def grow(self, bits: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
         """Return the tree of an individual, grown on all rows."""
         costs, weight, confidence = self.decode(bits)
-        examples = self.examples
-        weights = np.ones(len(self.classes))
-        workspace = Workspace(
-            examples.codes,
-            examples.n_levels,
-            examples.is_ordered,
-            np.arange(len(self.classes) + 1, dtype=np.int64),
-            self.classes,
-            weights if examples.weights is None else examples.weights,
-            self.induction.mistakes,
-            PriceList.plain(costs).engine,
-        )
-        inducer = Inducer(
-            workspace,
-            criterion=CRITERIA["eg2"],
+        inducer = self.induction.at_prices(PriceList.plain(costs)).inducer(
+            "eg2",
+            value="errors",
             w=weight,
             least_part=self.min_weight,
             needs_gain=True,
-            value=VALUES["errors"],
             confidence=confidence,
-            stop=never(),
         )
         return inducer.grow()
 

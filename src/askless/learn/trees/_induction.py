@@ -7,7 +7,7 @@ of them chooses a test.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,14 +17,21 @@ from askless._core.cost._criteria import CRITERIA
 from askless._core.cost._induce import VALUES, Inducer
 from askless._core.cost._workspace import Workspace
 from askless.learn._examples import CodedExamples
-from askless.learn._mistakes import settle_mistakes
+from askless.learn._mistakes import merge_mistakes, settle_mistakes
+from askless.learn.trees._row_weights import settle_weights
 from askless.policy import Tree
 from askless.problem import Costs, Outcome, PriceList, Test
 
-__all__ = ["Induction", "never"]
+__all__ = ["Induction", "class_of_rows"]
 
 
-def never() -> NDArray[np.int32]:
+def class_of_rows(examples: CodedExamples) -> NDArray[np.int32]:
+    """Return the number of each row's class."""
+    n_classes = len(examples.class_rows)
+    return np.repeat(np.arange(n_classes, dtype=np.int32), examples.class_rows)
+
+
+def _never() -> NDArray[np.int32]:
     """Return a flag that nobody raises."""
     return np.zeros(1, dtype=np.int32)
 
@@ -58,25 +65,34 @@ class Induction:
 
     @classmethod
     def of(
-        cls, examples: CodedExamples, classes: tuple[Outcome, ...], costs: Costs
+        cls, examples: CodedExamples, class_array: NDArray[Any], costs: Costs, own: Any
     ) -> Induction:
-        """Settle prices and mistakes, and lay the examples out."""
+        """Settle prices and mistakes, and lay the examples out.
+
+        Parameters
+        ----------
+        examples : CodedExamples
+            What to learn from.
+        class_array : ndarray
+            The classes, ascending.
+        costs : Costs
+            What tests charge, and perhaps mistakes.
+        own : number, matrix, mapping or None
+            The estimator's own mistakes, which go before those of the costs.
+        """
+        classes = tuple(class_array.tolist())
+        costs = merge_mistakes(costs, own)
         prices = costs.price_list(examples.tests)
         stated = costs.mistake_matrix(classes)
         mistakes = settle_mistakes(stated, prices, len(classes))
         n_rows = examples.codes.shape[1]
-        weights = (
-            np.ones(n_rows)
-            if examples.weights is None
-            else np.ascontiguousarray(examples.weights)
-        )
-        of_row = np.repeat(np.arange(len(classes), dtype=np.int32), examples.class_rows)
+        weights = np.ascontiguousarray(settle_weights(examples.weights, n_rows))
         workspace = Workspace(
             examples.codes,
             examples.n_levels,
             examples.is_ordered,
             np.arange(n_rows + 1, dtype=np.int64),
-            of_row,
+            class_of_rows(examples),
             weights,
             mistakes,
             prices.engine,
@@ -90,6 +106,11 @@ class Induction:
             workspace,
             float(weights.sum()),
         )
+
+    def at_prices(self, prices: PriceList) -> Induction:
+        """Return the same examples with tests that charge something else."""
+        workspace = self.workspace.copy(prices.engine)
+        return replace(self, prices=prices, workspace=workspace)
 
     def inducer(
         self,
@@ -106,7 +127,7 @@ class Induction:
             criterion=CRITERIA[criterion],
             value=VALUES[value],
             sample_value=VALUES[sample_value],
-            stop=never() if stop is None else stop,
+            stop=_never() if stop is None else stop,
             **options,
         )
 
