@@ -3,7 +3,7 @@
 The examples of a Workspace, looked at otherwise than it does. A workspace moves its rows
 in place, and the classes of a row are a list; here a set is a copy, because many
 candidates divide the same rows, and a row is a stretch of numbers. Counting one test of
-85 rows with shares of six classes takes a workspace 0.53 us, and this module 0.16 us.
+85 rows with shares of six classes takes a workspace 0.80 us, and this module 0.23 us.
 
 This module must not know which split is better than another, nor what it is charged.
 """

@@ -11,6 +11,8 @@ of the branches.
 from libc.math cimport INFINITY, exp2, fabs, isinf, log2, pow
 from libc.stdlib cimport free, malloc
 
+import numpy as np
+
 from askless._core.base._keys cimport draw_share, mix_with
 from askless._core.base._types cimport (
     float32_t, float64_t, int32_t, intp_t, uint8_t, uint64_t,
@@ -19,6 +21,7 @@ from askless._core.cost._payments cimport (
     charge_alike, charge_by_outcome, is_priced_by_outcome,
 )
 from askless._core.cost._soft_rows cimport RowSet, RowSets, SoftRows, Split, price_leaf
+from askless._core.cost._workspace cimport Workspace
 from askless._core.price._prices cimport Path
 
 
@@ -372,3 +375,41 @@ cdef class SplitFinder:
             if left < 0:
                 return self.drawn[i]
         return self.drawn[n - 1]
+
+
+def use_wide_registers(bint use):
+    """Use or leave what only some processors have: changes time, never the answer."""
+    global askless_use_wide
+    askless_use_wide = use
+
+
+def score_cuts(Workspace workspace not None, float64_t leaf_cost, intp_t test):
+    """Return what each cut of a number over all rows is worth.
+
+    Returns
+    -------
+    list of tuple
+        The code, whether missing numbers go right, what its leaves cost, its gain in
+        bits a unit of weight, and the guess of that gain.
+    """
+    cdef:
+        RowSets sets = RowSets(SoftRows(workspace, leaf_cost, True))
+        SplitFinder finder = SplitFinder(sets, Path(workspace.prices), 1.0)
+        RowSet every = sets.push(np.arange(workspace.n_rows, dtype=np.int32))
+        float64_t charge, before = finder.bits_of(sets.sums + every.sums)
+        intp_t j
+    if not finder.open_test(&every, test, -INFINITY, INFINITY, &charge):
+        return []
+    finder.list_cuts(&every, test)
+    finder.price_cuts(&every)
+    finder.guess_most_gain(&every)
+    return [
+        (
+            finder.cut_code[j],
+            bool(finder.missing_right[j]),
+            finder.costs[j],
+            finder.gain_of_cut(&every, j, before) / every.weight,
+            finder.guesses[j] + before / every.weight,
+        )
+        for j in range(finder.n_cuts)
+    ]
