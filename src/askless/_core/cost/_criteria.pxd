@@ -1,4 +1,4 @@
-"""Contract of the criteria by which learned trees choose a test, from counts and prices.
+"""Contract of the criteria by which learned trees choose a test.
 
 `score_test` looks at one test of a node that was weighed; `choose` compares the tests
 of a node. Gains are rounded to 2**-36 bits, so that equal gains are equal and a gain of

@@ -39,8 +39,8 @@ cdef class Rollout:
 
     # What a tree costs that a criterion grows on a set, and that is pruned. One that
     # costs the limit or more is not grown to its end; what is returned then is no less
-    # than the limit. If something is due, what the tree buys stays marked as paid; where
-    # the limit ended it, the caller ends too and takes marks back.
+    # than the limit. If something is due, what the tree buys stays marked as paid;
+    # where the limit ended it, the caller ends too and takes marks back.
     cdef float64_t price_set(
         self, RowSet rows, int criterion, uint64_t key, float64_t limit
     ) noexcept nogil

@@ -1,8 +1,9 @@
 """Price a split by the trees that could be grown below it, and forget them.
 
 A subtree is worth the least of a leaf and of what its tests and leaves charge. A
-candidate split is priced by growing, pricing and forgetting a few subtrees on each of its
-branches, by EG2, DTMC and SEG2; or, in two steps, by the cheapest split of each branch.
+candidate split is priced by growing, pricing and forgetting a few subtrees on each of
+its branches, by EG2, DTMC and SEG2; or, in two steps, by the cheapest split of each
+branch.
 
 Delayed tests: below one that is not paid for, everything is bought together with it. It
 is charged to all rows of the node of the delayed test, once for all its branches.
@@ -104,7 +105,7 @@ cdef class Rollout:
         self, const RowSet* rows, const Split* split, int criterion, uint64_t key,
         float64_t leaf, float64_t limit,
     ) noexcept nogil:
-        """Buy a test and return what all of the tree costs, or the leaf if that is less.
+        """Buy a test and return what the tree costs, or the leaf if that is less.
 
         What is returned is no less than the limit if the tree is not.
         """

@@ -13,8 +13,8 @@ cdef class Candidates:
     cdef intp_t n
     cdef intp_t room
 
-    # List every split that may pay, valued by what one step saves. Of a number, only the
-    # `n_cuts` cuts of most gain; 0 for all.
+    # List every split that may pay, valued by what one step saves. Of a number, only
+    # the `n_cuts` cuts of most gain; 0 for all.
     cdef int list_splits(
         self, SplitFinder finder, const RowSet* rows, intp_t n_cuts, float64_t leaf
     ) except -1

@@ -47,7 +47,7 @@ cdef struct Fill:
 cdef struct LeafCosts:
     intp_t n_classes
     const float64_t* mistakes   # [true * n_classes + decision]
-    const float64_t* by_class   # (n_classes,) if mistakes on a class cost the same; NULL
+    const float64_t* by_class   # (n_classes,) if mistakes on a class cost the same
     float64_t constant          # of every leaf, beside its mistakes
 
 
@@ -108,8 +108,8 @@ cdef inline void add_to(
 
 
 # The sets that one thread looks at, on its way down and back. The stacks may move when
-# they grow, so sets are known by where they begin; a pointer into them is good until the
-# next set is made.
+# they grow, so sets are known by where they begin; a pointer into them is good until
+# the next set is made.
 cdef class RowSets:
     cdef SoftRows examples
     cdef intp_t stride
@@ -140,8 +140,8 @@ cdef class RowSets:
     # Count one test over a set.
     cdef void count(self, const RowSet* rows, intp_t test) noexcept nogil
 
-    # Make the branches of a split, `n_branches` sets from where it says on; of a cut, the
-    # lower side and the upper one, else one for every code, ascending. No branches if
+    # Make the branches of a split: `n_branches` sets from the returned place on. Of a
+    # cut, the lower side and the upper one; else one for every code, ascending. None if
     # memory ran out.
     cdef intp_t divide(
         self, const RowSet* rows, const Split* split, intp_t* n_branches

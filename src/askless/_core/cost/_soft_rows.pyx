@@ -1,9 +1,9 @@
 """Count and divide sets of rows that have a share of every class.
 
-The examples of a Workspace, looked at otherwise than it does. A workspace moves its rows
-in place, and the classes of a row are a list; here a set is a copy, because many
-candidates divide the same rows, and a row is a stretch of numbers. Counting one test of
-85 rows with shares of six classes takes a workspace 0.80 us, and this module 0.23 us.
+The examples are those of a Workspace, but a workspace moves its rows in place and lists
+the classes of a row. Here a set is a copy, because many candidates divide the same rows,
+and a row is a stretch of numbers. Counting one test of 85 rows with shares of six
+classes takes a workspace 0.80 us, and this module 0.23 us.
 
 This module must not know which split is better than another, nor what it is charged.
 """
@@ -48,7 +48,9 @@ cdef class SoftRows:
         Whether floors are worked out; they are 0 otherwise, which bounds nothing.
     """
 
-    def __init__(self, Workspace workspace not None, float64_t leaf_cost, bint use_floors):
+    def __init__(
+        self, Workspace workspace not None, float64_t leaf_cost, bint use_floors
+    ):
         cdef Workspace ws = workspace
         self.ws = ws
         self.n_rows = ws.n_rows

@@ -1,8 +1,8 @@
-"""Contract of choosing a split of a set at once: by EG2, by DTMC, or drawn as SEG2 does.
+"""Contract of choosing a split of a set at once: by EG2, DTMC or SEG2.
 
-A set is looked at test by test. `open_test` counts one and finds its charge. Of a number,
-`list_cuts` then adds up the left sides of its cuts. What was found of a test is written
-over by the next one.
+A set is looked at test by test. `open_test` counts one and finds its charge. Of a
+number, `list_cuts` then adds up the left sides of its cuts. What was found of a test is
+written over by the next one.
 """
 
 from askless._core.base._types cimport (

@@ -4,8 +4,8 @@
     DTMC   takes the test that lowers the cost most at once
     SEG2   draws a test, with chances as EG2 values them
 
-Missing numbers go with the heavier side of a cut. This module must not know what becomes
-of the branches.
+Missing numbers go with the heavier side of a cut. This module must not know what
+becomes of the branches.
 """
 
 from libc.math cimport INFINITY, exp2, fabs, isinf, log2, pow
@@ -61,10 +61,10 @@ CRITERIA = {
 
 # Values closer than this, relatively, tie: rounding must not decide.
 cdef float64_t TIE = 1e-9
-# A gain that is guessed is off by less than this, in bits, for each class and four more:
-# about ten times what was seen. Cuts of less gain than the best, by twice as much, are
-# not looked at. They are so far below it, compared with what ties, that all the cuts of a
-# number could not lead up to it in steps that tie; so they have no say in what is chosen.
+# A gain that is guessed is off by less than this, in bits, for each class and four
+# more: about ten times what was seen. Cuts of less gain than the best, by twice as much,
+# are not looked at. That is so much more than what ties that a chain of cuts, each tied
+# with the next, cannot lead from one of them to the best: they change no choice.
 cdef float64_t GUESS_ERROR = 4e-6
 
 
@@ -214,7 +214,9 @@ cdef class SplitFinder:
     cdef float64_t gain_of_branches(self, float64_t before) noexcept nogil:
         cdef intp_t m
         for m in range(self.sets.n_met):
-            before -= self.bits_of(self.sets.cells + self.sets.met[m] * self.sets.stride)
+            before -= self.bits_of(
+                self.sets.cells + self.sets.met[m] * self.sets.stride
+            )
         return before
 
     cdef float64_t price_branches(self) noexcept nogil:
