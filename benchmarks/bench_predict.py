@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 from timing import row, time_both
 
-from askless.policy import Tree
+from askless.policy import Nodes, Tree
 from askless.problem import PriceList, Test
 
 
@@ -35,15 +35,20 @@ def to_policy(model: DecisionTreeClassifier) -> Tree:
         ),
         tuple(model.classes_.tolist()),
         PriceList.plain(np.ones(len(cuts))),
-        test=test,
-        cut=cut,
-        branch_start=starts.astype(np.int32),
-        branch_code=np.tile([0, 1], int(is_inner.sum())).astype(np.int32),
-        branch_child=children.ravel().astype(np.int32),
-        default_branch=np.where(is_inner, 0, -1).astype(np.int32),
-        weight_start=np.arange(tree.node_count + 1) * n_classes,
-        weight_class=np.tile(np.arange(n_classes), tree.node_count).astype(np.int32),
-        weight=np.ascontiguousarray(tree.value[:, 0, :].ravel()),
+        nodes=Nodes(
+            tree_start=np.array([0, tree.node_count], dtype=np.int32),
+            test=test,
+            cut=cut,
+            default_branch=np.where(is_inner, 0, -1).astype(np.int32),
+            branch_start=starts.astype(np.int32),
+            branch_code=np.tile([0, 1], int(is_inner.sum())).astype(np.int32),
+            branch_child=children.ravel().astype(np.int32),
+            weight_start=np.arange(tree.node_count + 1) * n_classes,
+            weight_class=np.tile(np.arange(n_classes), tree.node_count).astype(
+                np.int32
+            ),
+            weight=np.ascontiguousarray(tree.value[:, 0, :].ravel()),
+        ),
     )
 
 

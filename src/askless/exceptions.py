@@ -8,6 +8,8 @@ what must hold, what was got and where, and what to do.
     + InvalidCostsError                  wrong, missing or unknown-named costs
     + InvalidTableError                  a table without cases, tests, classes ...
   x DataFileError (ValueError)           a CSV, Parquet or TOML file that cannot be read
+    + LogInUseError                      a log that someone else is writing
+    + LogWriteError (OSError)            a log that cannot be written, as on a full disk
   x InvalidPolicyError (ValueError)      arrays that are not a policy
     + PolicyFileError                    a file that is not a policy
   x InvalidAnswerError (ValueError)      an answer that the test cannot give
@@ -41,6 +43,8 @@ __all__ = [
     "InvalidPolicyError",
     "InvalidProblemError",
     "InvalidTableError",
+    "LogInUseError",
+    "LogWriteError",
     "MissingExtraError",
     "NoPolicyError",
     "PolicyFileError",
@@ -67,7 +71,15 @@ class InvalidTableError(InvalidProblemError):
 
 
 class DataFileError(AsklessError, ValueError):
-    """A file of data or costs cannot be read."""
+    """A file of data, costs or a log cannot be read or written."""
+
+
+class LogInUseError(DataFileError):
+    """A log is being written by someone else."""
+
+
+class LogWriteError(DataFileError, OSError):
+    """A line could not be written to a log; the log is as it was before."""
 
 
 class InvalidPolicyError(AsklessError, ValueError):

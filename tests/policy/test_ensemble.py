@@ -221,9 +221,13 @@ def test_packed_votes_run_many_rows_of_many_tests(share_missing, rng):
     X[rng.random(X.shape) < share_missing] = np.nan
     y = rng.integers(0, 8, 3000) * (np.nan_to_num(X[:, 70]) > 0)
     forest = RandomForestClassifier(12, random_state=0).fit(X, y)
-    policy = askless.AdaptiveEnsemble(
-        forest, costs=rng.integers(0, 5, 80).tolist(), bounds="vote"
-    ).policy_
+    policy = (
+        askless.AdaptiveEnsemble(
+            forest, costs=rng.integers(0, 5, 80).tolist(), bounds="vote"
+        )
+        .fit()
+        .policy_
+    )
     values, _, _ = policy._rows(X)
     packed, plain = (
         policy.machine.run_rows(

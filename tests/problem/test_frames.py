@@ -13,7 +13,8 @@ import scipy.sparse
 
 from askless.exceptions import InvalidTableError
 from askless.problem import Table, as_columns
-from askless.problem._frames import clean_column, is_frame, is_missing
+from askless.problem._column import clean_column, is_missing
+from askless.problem._frames import is_frame
 
 # One column of each kind, some cells empty.
 NUMBERS = [1.5, None, -2.0, 1.5]

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import click
 
-from askless.cli._ask_json import describe, talk_json
-from askless.cli._ask_text import Left, print_end, print_path, talk
-from askless.cli._output import print_error, print_json
-from askless.cli._reading import edited_option, policy_argument
+from askless.cli._ask_json import talk_json
+from askless.cli._ask_steps import Left
+from askless.cli._ask_text import print_end, print_path, talk
+from askless.cli._options import edited_option, policy_argument
+from askless.cli._output import print_error, print_json, say
 from askless.policy import Policy, load
-from askless.run import Interview, Journal, replay_log
+from askless.run import Interview, Journal, describe, repair_log, replay_log
 
 __all__ = ["ask_command"]
 
@@ -40,6 +41,11 @@ __all__ = ["ask_command"]
     type=click.Path(path_type=Path, dir_okay=False),
     help="Follow this log again, check it, and show what it comes to.",
 )
+@click.option(
+    "--repair",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Cut this damaged log back to its last good line, and keep a copy of it.",
+)
 @click.option("--case", metavar="NAME", help="What to call the case in the log.")
 @click.option(
     "--json",
@@ -54,6 +60,7 @@ def ask_command(
     no_log: bool,
     resume: Path | None,
     replay: Path | None,
+    repair: Path | None,
     case: str | None,
     as_json: bool,
     edited: bool,
@@ -63,11 +70,16 @@ def ask_command(
     Every answer is on the disk before the next question, so that nothing is lost if
     the program is killed: see --resume.
     """
-    if sum([log is not None, no_log, resume is not None, replay is not None]) > 1:
-        raise click.UsageError("Only one of --log, --no-log, --resume and --replay.")
+    if sum([no_log, *(path is not None for path in (log, resume, replay, repair))]) > 1:
+        raise click.UsageError(
+            "Only one of --log, --no-log, --resume, --replay and --repair."
+        )
     loaded = load(policy, edited=edited)
     if replay is not None:
         _show_log(loaded, replay, as_json)
+        return
+    if repair is not None:
+        _repair_log(loaded, repair, as_json)
         return
     if log is None and not no_log and not as_json and sys.stdin.isatty():
         log = _free_log(policy)
@@ -95,7 +107,7 @@ def _run(interview: Interview, policy: Path, as_json: bool) -> None:
             command = ["askless", "ask", str(policy), "--resume"]
             command.append(str(interview.journal.path))
             # On one line whatever the width, to be copied.
-            click.echo(f"To go on: {shlex.join(command)}", err=True)
+            say(f"To go on: {shlex.join(command)}", err=True)
         if isinstance(left, KeyboardInterrupt):
             raise
         if not sys.stdin.isatty():
@@ -107,7 +119,7 @@ def _run(interview: Interview, policy: Path, as_json: bool) -> None:
         return
     interview.close()
     if interview.journal is not None and not as_json:
-        click.echo(f"   Log: {interview.journal.path}")
+        say(f"   Log: {interview.journal.path}")
 
 
 def _show_log(policy: Policy, path: Path, as_json: bool) -> None:
@@ -119,13 +131,27 @@ def _show_log(policy: Policy, path: Path, as_json: bool) -> None:
         print_end(interview)
     else:
         print_path(interview.session)
-        click.echo(f"   Next: {interview.session.test}?")
+        say(f"   Next: {interview.session.test}?")
+
+
+def _repair_log(policy: Policy, path: Path, as_json: bool) -> None:
+    done = repair_log(path, policy)
+    backup = None if done.backup is None else str(done.backup)
+    if as_json:
+        print_json({"kept": done.n_kept, "dropped": done.n_dropped, "backup": backup})
+    elif backup is None:
+        say(f"Nothing is wrong with {path}: {done.n_kept} lines.")
+    else:
+        say(
+            f"{path}: {done.n_kept} lines kept, {done.n_dropped} dropped. As it was: "
+            f"{backup}"
+        )
 
 
 def _print_title(path: Path, interview: Interview) -> None:
-    click.echo(f"{path}: type h for help.")
+    say(f"{path}: type h for help.")
     if interview.session.log:
-        click.echo("So far:")
+        say("So far:")
         print_path(interview.session)
 
 

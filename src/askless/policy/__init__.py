@@ -11,6 +11,8 @@ from askless.policy._ensemble import Ensemble
 from askless.policy._ensemble_parts import Answer, EnsembleTrees
 from askless.policy._file import load, policy_schema
 from askless.policy._forest import Forest
+from askless.policy._nodes import Nodes
+from askless.policy._nodes_builder import NodesBuilder
 from askless.policy._rule import Rule
 from askless.policy._sequence import Sequence
 from askless.policy._tree import Tree
@@ -20,6 +22,8 @@ __all__ = [
     "Ensemble",
     "EnsembleTrees",
     "Forest",
+    "Nodes",
+    "NodesBuilder",
     "Policy",
     "Rule",
     "Sequence",

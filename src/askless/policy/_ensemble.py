@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from askless._core.ensemble._machine import Machine
 from askless.exceptions import InvalidOptionError, InvalidPolicyError
-from askless.policy._base import Policy, count_threads, raw_columns
+from askless.policy._base import Policy, raw_columns
 from askless.policy._ensemble_parts import (
     Answer,
     EnsembleTrees,
@@ -23,7 +23,7 @@ from askless.policy._ensemble_parts import (
     machine_options,
 )
 from askless.problem import Outcome, PriceList, Test
-from askless.problem._frames import clean_column
+from askless.problem._jobs import count_threads
 from askless.problem._tests import _as_numbers
 
 __all__ = ["Ensemble", "Trace"]
@@ -102,7 +102,7 @@ class Ensemble(Policy):
     >>> import askless
     >>> X, y = [[0, 5], [1, 5], [2, 6], [3, 7]], ["a", "a", "b", "b"]
     >>> forest = RandomForestClassifier(5, random_state=0).fit(X, y)
-    >>> policy = askless.AdaptiveEnsemble(forest, costs=[1, 2]).policy_
+    >>> policy = askless.AdaptiveEnsemble(forest, costs=[1, 2]).fit().policy_
     >>> policy.predict(X).tolist() == forest.predict(X).tolist()
     True
     """
@@ -323,7 +323,7 @@ class Ensemble(Policy):
             values = np.zeros((n_rows, n_tests))
             for i in self.used_tests:
                 name = self.tests[i].name
-                values[:, i] = _as_numbers(clean_column(columns[name], name), name)
+                values[:, i] = _as_numbers(columns[name], name)
             return values, None, n_rows
         codes = np.zeros((n_rows, n_tests), dtype=np.int32)
         for i in self.used_tests:
@@ -331,7 +331,7 @@ class Ensemble(Policy):
         return None, codes, n_rows
 
     def run_rows(
-        self, X: Any, *, n_jobs: int = 1, with_means: bool = True
+        self, X: Any, *, n_jobs: int | None = None, with_means: bool = True
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
         """Run rows; return the sums of each, what it paid and how many tests it bought.
 
@@ -364,7 +364,7 @@ class Ensemble(Policy):
         raw, cost, n_bought = zip(*parts, strict=True)
         return np.concatenate(raw), np.concatenate(cost), np.concatenate(n_bought)
 
-    def trace(self, X: Any, *, n_jobs: int = 1) -> Trace:
+    def trace(self, X: Any, *, n_jobs: int | None = None) -> Trace:
         """Run rows until they are settled, and keep every step."""
         values, codes, _ = self._rows(X)
         return Trace(
@@ -373,14 +373,16 @@ class Ensemble(Policy):
             )
         )
 
-    def predict(self, X: Any, *, n_jobs: int = 1) -> NDArray[Any]:
+    def predict(self, X: Any, *, n_jobs: int | None = None) -> NDArray[Any]:
         """Return the decision for each row; see :meth:`Policy.predict`."""
         raw = self.run_rows(X, n_jobs=n_jobs, with_means=False)[0]
         if self.answers_number:
             return self.answer_rule.numbers(raw)
         return self._class_array[self.answer_rule.decide(raw)]
 
-    def predict_proba(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+    def predict_proba(
+        self, X: Any, *, n_jobs: int | None = None
+    ) -> NDArray[np.float64]:
         """Return the probability of each class where each row stopped.
 
         What was not bought is averaged over, so that these are the source's own only
@@ -393,7 +395,7 @@ class Ensemble(Policy):
             )
         return self.answer_rule.probabilities(self.run_rows(X, n_jobs=n_jobs)[0])
 
-    def cost(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+    def cost(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return what each row pays."""
         return self.run_rows(X, n_jobs=n_jobs, with_means=False)[1]
 
@@ -407,10 +409,10 @@ class Ensemble(Policy):
 
 
 def _encode(test: Test, column: Any) -> NDArray[Any]:
-    """Return the codes of a column; a number may have more than two bytes count."""
+    """Return the codes of a clean column, of a number in more than two bytes."""
     if test.kind == "category":
-        return test.encode(column)
-    values = _as_numbers(clean_column(column, test.name), test.name)
+        return test.encode_clean(column)
+    values = _as_numbers(column, test.name)
     codes = np.searchsorted(test.cut_array, values)
     codes[np.isnan(values)] = test.missing_code
     return codes

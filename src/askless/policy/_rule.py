@@ -13,17 +13,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.unknown._table import NoisyTable, choose_test
+from askless._core.unknown._scores import choose_test, score_tests
+from askless._core.unknown._table import Effect, UnknownTable
 from askless.exceptions import (
     InvalidPolicyError,
     UnknownNameError,
     suggest_name,
 )
-from askless.policy._base import Policy, count_threads, raw_columns
+from askless.policy._base import Policy, raw_columns
 from askless.policy._cases import check_cases, check_order
 from askless.policy._decide import decide_classes
 from askless.problem import Outcome, PriceList, Table, Test
-from askless.problem._recheck import find_recheck
+from askless.problem._jobs import count_threads
+from askless.problem._possible import Possible, find_recheck
 from askless.problem._tests import CodeArray
 
 __all__ = ["RULES", "Belief", "Rule"]
@@ -41,19 +43,17 @@ RULES = {
 }
 # Which of them count copies of cases.
 BY_COPIES = (2, 3)
-USELESS = 0
-UNIT = 2.0**40
 
 
 @dataclass(frozen=True)
 class Belief:
-    """What a rule knows of a case: the cases left, their noise, and what was done.
+    """What a rule knows of a case: the cases left, how likely, and what was done.
 
     Attributes
     ----------
     cases : ndarray of int32
         The cases that the answers leave possible, those of one class together.
-    noise : ndarray of int64
+    surprisal : ndarray of int64
         How unlikely the answers make each of them, in parts of a bit.
     done : tuple of int
         The tests that were answered or skipped, in order.
@@ -62,7 +62,7 @@ class Belief:
     """
 
     cases: NDArray[np.int32] = field(compare=False)
-    noise: NDArray[np.int64] = field(compare=False)
+    surprisal: NDArray[np.int64] = field(compare=False)
     done: tuple[int, ...]
     # What a rule with a memory keeps in mind.
     note: tuple[int, ...]
@@ -72,13 +72,13 @@ class Belief:
 
 def make_belief(
     cases: NDArray[np.int32],
-    noise: NDArray[np.int64],
+    surprisal: NDArray[np.int64],
     done: tuple[int, ...],
     note: tuple[int, ...] = (),
 ) -> Belief:
     """Return a belief that can be compared and hashed."""
-    noise = noise - noise.min() if len(noise) else noise
-    return Belief(cases, noise, done, note, cases.tobytes() + noise.tobytes())
+    surprisal = surprisal - surprisal.min() if len(surprisal) else surprisal
+    return Belief(cases, surprisal, done, note, cases.tobytes() + surprisal.tobytes())
 
 
 class Rule(Policy):
@@ -161,13 +161,12 @@ class Rule(Policy):
         self.chances = tuple(chances)
         self.n_threads = n_threads
         _check_rule(self)
-        starts = np.cumsum([0] + [len(c) for c in self.chances]).astype(np.int64)
+        self.possible = Possible(case_codes, self.tests, self.chances)
         codes: Any = np.ascontiguousarray(case_codes)
-        self.kernel = NoisyTable(
+        self.kernel = UnknownTable(
             codes,
             np.array([test.n_levels for test in tests], dtype=np.int32),
-            np.concatenate([*self.chances, np.zeros(0)]),
-            starts,
+            *self.possible.flat_chances,
             self.case_class,
             self.case_weights,
         )
@@ -215,20 +214,21 @@ class Rule(Policy):
         labels = self.case_class[state.cases]
         if not np.any(labels != labels[0]):
             return None
-        weight = self.kernel.weigh_cases(state.cases, state.noise)
+        weight = self.kernel.weigh_cases(state.cases, state.surprisal)
         number = RULES.get((self.rule, self.form), RULES["elimination", "paper"])
         copies = self._copies(state) if number in BY_COPIES else None
-        scores, kinds = self.kernel.score_tests(
-            state.cases, weight, number, copies, self.n_threads
+        scores, effects = score_tests(
+            self.kernel, state.cases, weight, number, copies, self.n_threads
         )
         done = np.zeros(len(self.tests), dtype=np.uint8)
         done[list(state.done)] = 1
         if self.order is not None:
-            left = [t for t in self.order if not done[t] and kinds[t] != USELESS]
-            return int(left[0]) if left else None
+            is_left = (done == 0) & (effects != Effect.TELLS_NOTHING)
+            left = self.order[is_left[self.order]]
+            return int(left[0]) if left.size else None
         # A test that was skipped is not asked again, so it is no hope either.
-        kinds[done == 1] = USELESS
-        test = choose_test(scores, self._prices_now(state), kinds, done)
+        effects[done == 1] = Effect.TELLS_NOTHING
+        test = choose_test(scores, self._prices_now(state), effects, done)
         return None if test < 0 else int(test)
 
     def _prices_now(self, state: Belief) -> NDArray[np.float64]:
@@ -239,26 +239,12 @@ class Rule(Policy):
             bill.charge(test)
         return np.array([bill.price(test) for test in range(len(self.tests))])
 
-    @cached_property
-    def _copy_bits(self) -> NDArray[np.float64]:
-        bits = np.zeros(len(self.case_class))
-        for test, chances in enumerate(self.chances):
-            support = np.count_nonzero(chances)
-            if support > 1:
-                unknown = self.case_codes[test] == self.tests[test].unknown_code
-                bits += np.log2(support) * unknown
-        return bits
-
     def _copies(self, state: Belief) -> NDArray[np.float64]:
-        """Return how many ways the coins of each case can still fall, scaled."""
-        bits = self._copy_bits[state.cases]
+        """Return in how many ways the draws of each case can still come, scaled."""
+        bits = self.possible.draw_bits[state.cases]
         for test in state.done:
-            support = np.count_nonzero(self.chances[test])
-            if support > 1:
-                codes = self.case_codes[test, state.cases]
-                bits = bits - np.log2(support) * (
-                    codes == self.tests[test].unknown_code
-                )
+            is_unknown = self.possible.is_unknown_in(test, state.cases)
+            bits = bits - self.possible.bits_of_draw(test) * is_unknown
         return np.asarray(np.exp2(bits - bits.max()))
 
     def advance(self, state: Belief, code: int) -> Belief:
@@ -267,15 +253,15 @@ class Rule(Policy):
         assert test is not None
         done = (*state.done, test)
         if code == self.tests[test].unknown_code:
-            return make_belief(state.cases, state.noise, done)
-        cases, noise = self.kernel.advance(state.cases, state.noise, test, code)
+            return make_belief(state.cases, state.surprisal, done)
+        cases, surprisal = self.kernel.advance(state.cases, state.surprisal, test, code)
         if len(cases) == 0:
-            return make_belief(state.cases, state.noise, done)
-        return make_belief(cases, noise, done)
+            return make_belief(state.cases, state.surprisal, done)
+        return make_belief(cases, surprisal, done)
 
     def class_weights(self, state: Belief) -> NDArray[np.float64]:
         """Return the weight of each class among the cases that are left."""
-        weight = self.kernel.weigh_cases(state.cases, state.noise)
+        weight = self.kernel.weigh_cases(state.cases, state.surprisal)
         summed = np.bincount(
             self.case_class[state.cases], weight, minlength=len(self.classes)
         )
@@ -292,7 +278,7 @@ class Rule(Policy):
 
     def recheck(self, shown: dict[int, int]) -> tuple[int, ...]:
         """Return the fewest tests whose answers leave no case, taken together."""
-        return find_recheck(self.case_codes, self.tests, self.chances, shown)
+        return find_recheck(self.possible, shown)
 
     # Many rows: one after another, as the rule is.
 
@@ -314,18 +300,20 @@ class Rule(Policy):
             cost[row] = bill.spent
         return belief, cost
 
-    def predict(self, X: Any, *, n_jobs: int = 1) -> NDArray[Any]:
+    def predict(self, X: Any, *, n_jobs: int | None = None) -> NDArray[Any]:
         """Return the decision for each row; see :meth:`Policy.predict`."""
         count_threads(n_jobs)
         return self._class_array[decide_classes(self._walk(X)[0], self.mistakes)]
 
-    def predict_proba(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+    def predict_proba(
+        self, X: Any, *, n_jobs: int | None = None
+    ) -> NDArray[np.float64]:
         """Return the share of each class among the cases left for each row."""
         count_threads(n_jobs)
         belief = self._walk(X)[0]
         return np.asarray(belief / belief.sum(axis=1, keepdims=True))
 
-    def cost(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+    def cost(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return what each row pays."""
         count_threads(n_jobs)
         return self._walk(X)[1]

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless._core.tree._sequence import charge_prefixes, walk_sequence
-from askless.policy._base import Policy, count_threads, raw_columns
+from askless.policy._base import Policy, raw_columns
 from askless.policy._cases import check_cases, check_order
 from askless.policy._decide import decide_classes
 from askless.problem import Outcome, PriceList, Table, Test
-from askless.problem._recheck import find_recheck
+from askless.problem._jobs import count_threads
+from askless.problem._possible import Possible, find_recheck
 from askless.problem._tests import CodeArray
 
 __all__ = ["Sequence"]
@@ -178,7 +179,7 @@ class Sequence(Policy):
         # Any level may come where the outcome is unknown.
         chances = tuple(np.ones(max(test.n_levels, 1)) for test in tests)
         codes: Any = self.case_codes
-        found = find_recheck(codes, tests, chances, steps)
+        found = find_recheck(Possible(codes, tests, chances), steps)
         return tuple(int(self.order[step]) for step in found)
 
     def tests_ahead(self, state: Standing) -> list[int]:
@@ -241,18 +242,20 @@ class Sequence(Policy):
             weights[empty] = self._walk(rows, even)[1]
         return weights
 
-    def predict(self, X: Any, *, n_jobs: int = 1) -> NDArray[Any]:
+    def predict(self, X: Any, *, n_jobs: int | None = None) -> NDArray[Any]:
         """Return the decision for each row; see :meth:`Policy.predict`."""
         count_threads(n_jobs)
         return self._class_array[decide_classes(self._believe(X), self.mistakes)]
 
-    def predict_proba(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+    def predict_proba(
+        self, X: Any, *, n_jobs: int | None = None
+    ) -> NDArray[np.float64]:
         """Return the share of each class among the cases left for each row."""
         count_threads(n_jobs)
         weights = self._believe(X)
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
-    def cost(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+    def cost(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return what each row pays."""
         count_threads(n_jobs)
         codes = self._encode(X)

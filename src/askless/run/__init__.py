@@ -5,14 +5,15 @@ found or how a question is shown.
 """
 
 from askless.run._ahead import Branch
+from askless.run._describe import describe
 from askless.run._drive import run_case, run_case_async
 from askless.run._drive_many import run_cases, run_cases_async
 from askless.run._interview import Interview
-from askless.run._journal import Journal, replay_log
+from askless.run._journal import Journal, Repair, repair_log, replay_log
 from askless.run._purchase import SKIP, CaseResult, FetchFailure, Terms
 from askless.run._reply import Reply, read_reply
 from askless.run._report import RunReport
-from askless.run._session import Session
+from askless.run._session import Session, Step
 
 __all__ = [
     "Branch",
@@ -20,12 +21,16 @@ __all__ = [
     "FetchFailure",
     "Interview",
     "Journal",
+    "Repair",
     "Reply",
     "RunReport",
     "SKIP",
     "Session",
+    "Step",
     "Terms",
+    "describe",
     "read_reply",
+    "repair_log",
     "replay_log",
     "run_case",
     "run_case_async",

@@ -10,7 +10,7 @@ from typing import Any
 
 from askless.policy import Policy
 from askless.run._journal import Journal
-from askless.run._session import Session
+from askless.run._session import Session, Step
 
 __all__ = ["Interview"]
 
@@ -50,6 +50,8 @@ class Interview:
     def __init__(self, policy: Policy, journal: Journal | None = None) -> None:
         self.session = Session(policy)
         self.journal = journal
+        # A step whose line may be in the log already, though the session has not moved.
+        self._pending: tuple[Step, int] | None = None
 
     @classmethod
     def resume(cls, policy: Policy, path: str | Path) -> Interview:
@@ -77,29 +79,35 @@ class Interview:
         return len(skipped)
 
     def answer(self, outcome: object) -> None:
-        """Pay for the next test and go on with what it has shown."""
-        self.session.answer(outcome)
-        self._keep()
+        """Pay for the next test and go on with what it has shown.
+
+        The answer is checked first, then logged, and only then the session moves: where
+        one of these fails, everything is as it was before.
+        """
+        self._finish_pending()
+        self._make(self.session.plan_answer(outcome))
 
     def unsure(self) -> None:
         """Go on without an outcome of a test that was run, and is paid for."""
-        self.session.skip(paid=True)
-        self._keep()
+        self._finish_pending()
+        self._make(self.session.plan_skip(paid=True))
 
     def skip(self) -> None:
         """Go on without running the next test."""
-        self.session.skip()
-        self._keep()
+        self._finish_pending()
+        self._make(self.session.plan_skip())
 
     def undo(self) -> None:
         """Take back the last answer that was given."""
+        self._finish_pending()
         repeated = True
         while repeated:
             log = self.session.log
             earlier = {entry["test"] for entry in log[:-1]}
             repeated = bool(log) and log[-1]["test"] in earlier
+            if log:
+                self._write({"undo": True})
             self.session.undo()
-            self._write({"undo": True})
 
     def what_if(self, outcome: object) -> Interview:
         """Return how the interview would go on after an answer; nothing is logged."""
@@ -112,20 +120,40 @@ class Interview:
         """Log the decision, if there is one, and close the log."""
         if self.journal is None:
             return
-        if self.is_over and not self.journal.is_finished:
-            session = self.session
-            self._write({"decision": session.decision, "spent": session.spent})
-        self.journal.close()
+        try:
+            self._finish_pending()
+            if self.is_over and not self.journal.is_finished:
+                session = self.session
+                self._write({"decision": session.decision, "spent": session.spent})
+        finally:
+            self.journal.close()
 
-    def _keep(self) -> None:
-        self._write(self.session.log[-1])
+    def _make(self, step: Step) -> None:
+        """Log a step, make it, and answer again what was answered before."""
+        self._log_and_take(step)
         self._catch_up()
+
+    def _log_and_take(self, step: Step) -> None:
+        if self.journal is not None:
+            self._pending = (step, self.journal.n_lines)
+            self.journal.write(step.entry)
+        self.session.take(step)
+        self._pending = None
+
+    def _finish_pending(self) -> None:
+        """Take the step whose line was written when Ctrl-C came before the session."""
+        if self._pending is None or self.journal is None:
+            return
+        step, n_lines = self._pending
+        self._pending = None
+        if self.journal.n_lines > n_lines and step.before is self.session._moment:
+            self.session.take(step)
+            self._catch_up()
 
     def _catch_up(self) -> None:
         """Answer again, as before, what was asked before."""
         while (known := self._known_entry()) is not None:
-            self.session.replay_entry(known)
-            self._write(self.session.log[-1])
+            self._log_and_take(self.session.plan_entry(known))
 
     def _known_entry(self) -> dict[str, Any] | None:
         same = [e for e in self.session.log if e["test"] == self.session.test]

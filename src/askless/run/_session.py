@@ -16,7 +16,8 @@ from askless._core.price._prices import Bill
 from askless.exceptions import InvalidAnswerError, suggest_name
 from askless.policy._base import Policy
 from askless.problem import Outcome, Test
-from askless.problem._frames import is_missing, list_some
+from askless.problem._column import is_missing
+from askless.problem._frames import list_some
 from askless.run._ahead import Branch, dearest_price, look_ahead, worst_ahead
 
 __all__ = ["Session"]
@@ -33,6 +34,20 @@ class Moment(NamedTuple):
     bought: tuple[int, ...] = ()
     # The code of each test that was answered; None for one that says nothing.
     shown: Mapping[int, int | None] = MappingProxyType({})
+
+
+class Step(NamedTuple):
+    """An answer or a skip that was checked and not made yet: see :meth:`Session.take`.
+
+    Attributes
+    ----------
+    entry : dict
+        What the log will say of it; only values that JSON can hold.
+    """
+
+    entry: dict[str, Any]
+    before: Moment
+    after: Moment
 
 
 class Session:
@@ -224,16 +239,7 @@ class Session:
             If the test cannot show this, or there is nothing left to answer. The
             session stays as it was.
         """
-        test = self._open_test()
-        code = test.code_of(outcome)
-        if code == test.unknown_code and not allow_unseen:
-            hint = suggest_name(str(outcome), map(str, test.outcomes))
-            raise InvalidAnswerError(
-                f"The test {test.name!r} shows one of {list_some(test.outcomes, 12)}. "
-                f"Got {outcome!r}. {hint}Use one of these, or skip the test."
-            )
-        entry = {"test": test.name, "outcome": _plain(outcome)}
-        self._move(code, entry, shown=code)
+        self.take(self.plan_answer(outcome, allow_unseen=allow_unseen))
 
     def skip(self, *, paid: bool = False) -> None:
         """Move on without an outcome of the next test.
@@ -244,9 +250,57 @@ class Session:
             The test was run, and what it showed is not clear; else it was not run, and
             nothing is paid.
         """
+        self.take(self.plan_skip(paid=paid))
+
+    def plan_answer(self, outcome: object, *, allow_unseen: bool = False) -> Step:
+        """Return the step that :meth:`answer` would make; the session does not move.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.Table([[0], [1]], ["even", "odd"], tests=["last bit"])
+        >>> session = askless.solve(table).policy.start()
+        >>> step = session.plan_answer(1)
+        >>> step.entry, session.spent
+        ({'test': 'last bit', 'outcome': 1, 'paid': 1.0}, 0.0)
+        >>> session.take(step)
+        >>> session.decision
+        'odd'
+        """
+        test = self._open_test()
+        code = test.code_of(outcome)
+        if code == test.unknown_code and not allow_unseen:
+            hint = suggest_name(str(outcome), map(str, test.outcomes))
+            raise InvalidAnswerError(
+                f"The test {test.name!r} shows one of {list_some(test.outcomes, 12)}. "
+                f"Got {outcome!r}. {hint}Use one of these, or skip the test."
+            )
+        entry = {"test": test.name, "outcome": _plain(outcome, test)}
+        return self._plan(code, entry, shown=code)
+
+    def plan_skip(self, *, paid: bool = False) -> Step:
+        """Return the step that :meth:`skip` would make; the session does not move."""
         test = self._open_test()
         entry: dict[str, Any] = {"test": test.name, "skipped": True}
-        self._move(test.unknown_code, entry, paid=paid)
+        return self._plan(test.unknown_code, entry, paid=paid)
+
+    def take(self, step: Step) -> None:
+        """Make a step that was planned here and now.
+
+        Raises
+        ------
+        InvalidAnswerError
+            If the session has moved since the step was planned.
+        """
+        if step.before is not self._moment:
+            raise InvalidAnswerError(
+                "A step must be planned where the session stands. Got one for "
+                f"{step.entry['test']!r} that was planned before it moved. Plan it "
+                "again."
+            )
+        self.log.append(step.entry)
+        self._past.append(step.before)
+        self._moment = step.after
 
     def undo(self) -> None:
         """Take back the last answer or skip, and what was paid for it."""
@@ -307,6 +361,10 @@ class Session:
 
     def replay_entry(self, entry: Mapping[str, Any]) -> None:
         """Do what one entry of a log describes; see :meth:`replay`."""
+        self.take(self.plan_entry(entry))
+
+    def plan_entry(self, entry: Mapping[str, Any]) -> Step:
+        """Return the step that one entry of a log describes."""
         asked = None if self.test is None else f"asks {self.test!r}"
         if entry.get("test") != self.test or asked is None:
             raise InvalidAnswerError(
@@ -314,14 +372,13 @@ class Session:
                 f"policy {asked or 'has decided'}. Replay it with its own policy."
             )
         if entry.get("skipped"):
-            self.skip(paid="paid" in entry)
-        elif "outcome" not in entry:
+            return self.plan_skip(paid="paid" in entry)
+        if "outcome" not in entry:
             raise InvalidAnswerError(
                 "An entry of a log must have an outcome, or be skipped. Got neither "
                 f"for {self.test!r}. Keep the log as the session wrote it."
             )
-        else:
-            self.answer(entry["outcome"], allow_unseen=True)
+        return self.plan_answer(entry["outcome"], allow_unseen=True)
 
     def _open_test(self) -> Test:
         if self._test is None:
@@ -346,15 +403,15 @@ class Session:
             return bill.charge_together(self.policy.tests_ahead(self._moment.state))
         return bill.charge(self._test, code)
 
-    def _move(
+    def _plan(
         self,
         code: int,
         entry: dict[str, Any],
         *,
         shown: int | None = None,
         paid: bool = True,
-    ) -> None:
-        """Go on by a code; pay if the test was run."""
+    ) -> Step:
+        """Return the step by a code; it pays if the test was run."""
         now, test = self._moment, self._test
         assert test is not None
         bill, bought = now.bill, now.bought
@@ -362,8 +419,6 @@ class Session:
             bill = bill.copy()
             bought += tuple(t for t in self._order() if not bill.has_paid(t))
             entry["paid"] = self._charge(bill, code)
-        self.log.append(entry)
-        self._past.append(now)
         # A test that was answered before still counts if it is skipped now.
         kept = now.shown.get(test) if shown is None else shown
         if shown is None:
@@ -372,15 +427,22 @@ class Session:
             state = self.policy.advance(now.state, code)
         shown_now = {**now.shown, test: kept}
         next_test = self.policy.next_test(state)
-        self._moment = Moment(state, next_test, bill, bought, shown_now)
+        return Step(entry, now, Moment(state, next_test, bill, bought, shown_now))
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def _plain(outcome: object) -> object:
-    """Return an outcome as a plain Python value, for the log; None if missing."""
+def _plain(outcome: object, test: Test) -> object:
+    """Return an outcome as a value for the log; None if missing.
+
+    A number is logged as a number whatever its type was, for instance a Decimal.
+    """
     if is_missing(outcome):
         return None
-    return outcome.item() if isinstance(outcome, np.generic) else outcome
+    if isinstance(outcome, np.generic):
+        outcome = outcome.item()
+    if test.kind == "number" and not isinstance(outcome, (int, float, str)):
+        return float(outcome)  # type: ignore[arg-type]
+    return outcome

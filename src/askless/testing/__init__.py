@@ -5,6 +5,7 @@ calls nothing compiled. Tests compare costs with these.
 """
 
 from askless.testing._checks import check_policy
+from askless.testing._hard_rows import make_hard_rows
 from askless.testing._reference_codes import encode_category, encode_number
 from askless.testing._reference_cost_tree import PlainCostTree, PlainForest
 from askless.testing._reference_costs import path_cost, sequence_cost
@@ -13,12 +14,6 @@ from askless.testing._reference_ensemble import (
     PlainStanding,
     plain_ensemble_answer,
     plain_standing,
-)
-from askless.testing._reference_noisy import (
-    PlainNoisy,
-    brute_force_noisy,
-    plain_rule_cost,
-    plain_rule_score,
 )
 from askless.testing._reference_policy import (
     PlainEvaluation,
@@ -44,6 +39,12 @@ from askless.testing._reference_trees import (
     plain_errors_c45,
     plain_trial,
 )
+from askless.testing._reference_unknown import (
+    PlainUnknown,
+    brute_force_unknown,
+    plain_rule_cost,
+    plain_rule_score,
+)
 
 __all__ = [
     "PlainCostTree",
@@ -51,19 +52,20 @@ __all__ = [
     "PlainEvaluation",
     "PlainForest",
     "PlainGrower",
-    "PlainNoisy",
     "PlainRun",
     "PlainStanding",
+    "PlainUnknown",
     "Tradeoff",
     "brute_force_cost",
-    "brute_force_noisy",
     "brute_force_pareto",
     "brute_force_tradeoffs",
+    "brute_force_unknown",
     "check_policy",
     "count_pairs",
     "encode_category",
     "encode_number",
     "list_prunings",
+    "make_hard_rows",
     "path_cost",
     "plain_ensemble_answer",
     "plain_errors",

@@ -41,7 +41,7 @@ learners = {
     "tuned": askless.ACTClassifier(**options, samples=1, cost_weight="tuned"),
     "icet": askless.ICETClassifier(**options, trials=20, population=10, random_state=0),
     "cost-tree": askless.CostTreeClassifier(
-        **options, n_trees=5, class_weight="balanced", random_state=0
+        **options, n_estimators=5, class_weight="balanced", random_state=0
     ),
 }
 for name, learner in learners.items():

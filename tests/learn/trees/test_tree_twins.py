@@ -11,7 +11,7 @@ from askless._core.cost._criteria import CRITERIA
 from askless._core.cost._genetic_trials import RowPricer, Trials, key_rows
 from askless._core.cost._induce import VALUES, Inducer
 from askless._core.cost._workspace import Workspace
-from askless.policy import Tree
+from askless.policy import Nodes, Tree
 from askless.problem import PriceList, Test
 from askless.testing import PlainGrower, plain_trial
 
@@ -213,8 +213,9 @@ def test_held_out_rows_pay_what_the_policy_charges(rng):
             for t, levels in enumerate(examples.n_levels.tolist())
         )
         classes = tuple(range(len(examples.mistakes)))
-        tree = Tree.from_arrays(
-            arrays, tests, classes, examples.prices, examples.mistakes
+        nodes = Nodes.from_arrays(arrays)
+        tree = Tree(
+            tests, classes, examples.prices, nodes=nodes, mistakes=examples.mistakes
         )
         rows = rng.permutation(len(examples.classes))[:10].astype(np.int32)
         leaf = tree.apply_codes(examples.codes)[rows]

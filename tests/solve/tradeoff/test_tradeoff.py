@@ -286,10 +286,12 @@ def test_one_tree_cut_at_delta_is_the_tree_grown_to_delta(rng, rule, unknown):
 def test_the_curve_cuts_the_same_tests(rng):
     for table in random_tables(rng, 10, n_cases=30, n_tests=6):
         task = make_task(table)
-        whole = grow_by_criterion(task, make_criterion(task.labels), keeps_counts=True)
+        whole = grow_by_criterion(task, make_criterion(task.classes), keeps_counts=True)
         pairs = np.array(
             [
-                measure_impurity(make_criterion(task.labels), whole.class_weights(node))
+                measure_impurity(
+                    make_criterion(task.classes), whole.class_weights(node)
+                )
                 for node in range(whole.n_nodes)
             ]
         )

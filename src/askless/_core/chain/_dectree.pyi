@@ -3,7 +3,10 @@ from numpy.typing import NDArray
 
 from askless._core.chain._backbone import Backbone
 
-CALL_FIELDS: tuple[str, ...]
+RECORD_FIELDS: tuple[str, ...]
+
+class DecTreeGrower:
+    def list_calls(self) -> dict[str, NDArray[np.float64]]: ...
 
 def grow_dectree(
     backbone: Backbone,

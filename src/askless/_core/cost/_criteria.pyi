@@ -2,7 +2,7 @@ from typing import TypedDict
 
 from askless._core.cost._workspace import Workspace
 
-class Scored(TypedDict):
+class _Scored(TypedDict):
     test: int
     cut: int
     gain: float
@@ -15,10 +15,10 @@ class Scored(TypedDict):
 CRITERIA: dict[str, int]
 
 def score_all(
-    workspace: Workspace,
+    ws: Workspace,
     criterion: int,
     w: float = 1.0,
     least_part: float = 0.0,
     with_penalty: bool = False,
     needs_gain: bool = False,
-) -> tuple[list[Scored], int]: ...
+) -> tuple[list[_Scored], int]: ...

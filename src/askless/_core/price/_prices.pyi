@@ -1,6 +1,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+PRICED_NODE: np.dtype[np.void]
+
 class Prices:
     n_tests: int
     n_groups: int
@@ -26,6 +28,9 @@ class Bill:
     def charge_together(self, tests: list[int]) -> float: ...
     def has_paid(self, test: int) -> bool: ...
     def copy(self) -> Bill: ...
+
+class Path:
+    def __init__(self, prices: Prices) -> None: ...
 
 def price_nodes(
     prices: Prices,

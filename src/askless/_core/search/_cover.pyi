@@ -1,6 +1,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
+def pack_codes(
+    codes: NDArray[np.unsignedinteger], n_planes: int, n_words: int
+) -> NDArray[np.uint64]: ...
+
 class Cover:
     n_cases: int
     n_tests: int
@@ -9,7 +13,7 @@ class Cover:
     def __init__(
         self,
         codes: NDArray[np.uint16],
-        label: NDArray[np.int32],
+        class_id: NDArray[np.int32],
         price: NDArray[np.int64],
         depth: int,
     ) -> None: ...

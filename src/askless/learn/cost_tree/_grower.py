@@ -9,7 +9,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +16,10 @@ from numpy.typing import NDArray
 from askless._core.cost._rollout import Rollouts, key_of_child
 from askless._core.cost._soft_splits import CRITERIA
 from askless.learn.cost_tree._soft_rows import SoftRows
+from askless.policy import Nodes, NodesBuilder
 from askless.problem import PriceList
 
-__all__ = ["Grower", "Node", "to_arrays"]
+__all__ = ["Grower", "Node", "to_nodes"]
 
 # Costs closer than this, relatively, tie.
 TIE = 1e-9
@@ -257,36 +257,24 @@ def _preorder(root: Node) -> list[Node]:
     return nodes
 
 
-def to_arrays(root: Node) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a :class:`~askless.policy.Tree`."""
-    nodes = _preorder(root)
-    place = {id(node): i for i, node in enumerate(nodes)}
-    branches = [len(node.children) for node in nodes]
-    present = [np.flatnonzero(node.weights) for node in nodes]
-    return {
-        "test": np.array([node.test for node in nodes], dtype=np.int32),
-        "cut": np.array([node.cut for node in nodes], dtype=np.int32),
-        "default_branch": np.array([_default(n) for n in nodes], dtype=np.int32),
-        "branch_start": np.append(0, np.cumsum(branches)).astype(np.int32),
-        "branch_code": np.array([c for n in nodes for c in n.codes], dtype=np.int32),
-        "branch_child": np.array(
-            [place[id(child)] for node in nodes for child in node.children],
-            dtype=np.int32,
-        ),
-        "weight_start": np.append(0, np.cumsum([len(p) for p in present])).astype(
-            np.int64
-        ),
-        "weight_class": np.concatenate(present).astype(np.int32),
-        "weight": np.concatenate(
-            [n.weights[p] for n, p in zip(nodes, present, strict=True)]
-        ),
-    }
+def to_nodes(root: Node) -> Nodes:
+    """Return the nodes of a :class:`~askless.policy.Tree`."""
+    builder = NodesBuilder()
+    for node in _preorder(root):
+        present = np.flatnonzero(node.weights)
+        amounts = node.weights[present].tolist()
+        weights = dict(zip(present.tolist(), amounts, strict=True))
+        if node.children:
+            builder.add_test(
+                node.test, node.codes, weights, default=_default(node), cut=node.cut
+            )
+        else:
+            builder.add_leaf(weights)
+    return builder.build()
 
 
 def _default(node: Node) -> int:
     """Return the branch of what was never seen: where missing numbers, or most, go."""
-    if not node.children:
-        return -1
     if node.cut >= 0:
         return int(node.missing_right)
     return int(np.argmax([child.weight for child in node.children]))

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from askless._core.cost._out_of_bag import OutOfBag
 from askless.learn._examples import CodedExamples
-from askless.learn.trees._induction import class_of_rows
 from askless.learn.trees._row_weights import scale_weights, settle_weights
 from askless.problem import Test
 from askless.problem._tests import CodeArray, code_dtype
@@ -86,7 +85,7 @@ def merge_rows(examples: CodedExamples, max_levels: int) -> MergedRows:
     Weights that are whole count rows, up to a hundred million in all. Others say only
     how rows compare, and are scaled to one a row.
     """
-    class_ids = class_of_rows(examples)
+    class_ids = examples.class_ids
     weights = settle_weights(examples.weights, len(class_ids))
     if weights.sum() > MOST_COUNTED or np.any(weights != np.floor(weights)):
         weights = scale_weights(weights)

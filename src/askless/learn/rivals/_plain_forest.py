@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 
-from askless.learn._base import PolicyClassifier, _count_jobs
-from askless.learn._examples import CodedExamples
-from askless.policy import Forest, Policy
+from askless.learn._base import PolicyClassifier
+from askless.learn._examples import Examples, as_matrix
+from askless.policy import Forest, Nodes
 from askless.problem import Costs, Test
 
 __all__ = ["PlainForestClassifier", "forest_of_sklearn"]
@@ -26,6 +26,9 @@ class PlainForestClassifier(PolicyClassifier):
     ----------
     costs : Costs, mapping or sequence, default=None
         What each test costs; 1 each by default.
+    mistakes : number, matrix or mapping, default=None
+        Cost of a wrong decision, ``mistakes[true][decision]``. Leaves decide by it; the
+        trees are grown without. Those of `costs` by default.
     n_estimators : int, default=10
         How many trees.
     max_features : int, float, "sqrt" or None, default="sqrt"
@@ -36,6 +39,17 @@ class PlainForestClassifier(PolicyClassifier):
         Draws samples and columns.
     n_jobs : int, default=None
         Threads.
+
+    Attributes
+    ----------
+    policy_ : Forest
+        The forest as a policy.
+    model_ : RandomForestClassifier
+        scikit-learn's own.
+    classes_ : ndarray
+        The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
 
     Notes
     -----
@@ -53,6 +67,7 @@ class PlainForestClassifier(PolicyClassifier):
     def __init__(
         self,
         costs: Any = None,
+        mistakes: Any = None,
         *,
         n_estimators: int = 10,
         max_features: Any = "sqrt",
@@ -61,31 +76,32 @@ class PlainForestClassifier(PolicyClassifier):
         n_jobs: int | None = None,
     ) -> None:
         self.costs = costs
+        self.mistakes = mistakes
         self.n_estimators = n_estimators
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PlainForestClassifier:
-        """Fit scikit-learn's forest and turn it into a policy."""
-        values, names = self._check_rows(X, reset=True, y=y)
-        if isinstance(values, dict):
-            values = np.column_stack([np.asarray(values[n], float) for n in names])
+    def _grow(self, examples: Examples) -> Forest:
+        rows = examples.rows
         model = RandomForestClassifier(
             self.n_estimators,
             max_features=self.max_features,
             min_samples_leaf=self.min_samples_leaf,
             random_state=self.random_state,
-            n_jobs=_count_jobs(self.n_jobs),
-        ).fit(values, y, sample_weight)
-        self.classes_ = model.classes_
-        self.model_ = model
-        self.policy_ = forest_of_sklearn(model, names, self._make_costs(len(names)))
-        return self
+            n_jobs=examples.n_threads,
+        )
+        matrix = as_matrix(rows.values, "PlainForestClassifier")
+        y = np.array(examples.classes)[rows.class_ids]
+        self.model_ = model.fit(matrix, y, rows.weights)
+        return forest_of_sklearn(self.model_, examples.names, examples.costs)
 
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
-        raise NotImplementedError("the trees are scikit-learn's")
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = False
+        tags.input_tags.string = False
+        return tags
 
 
 def forest_of_sklearn(
@@ -93,8 +109,8 @@ def forest_of_sklearn(
 ) -> Forest:
     """Return a fitted forest of scikit-learn as a policy, node for node.
 
-    A threshold is moved down to the next number of single precision, which parts the
-    same single-precision values.
+    A threshold is moved down to the next number of single precision, which separates
+    the same single-precision values.
     """
     trees = [estimator.tree_ for estimator in model.estimators_]
     thresholds = [_single_below(tree.threshold) for tree in trees]
@@ -105,20 +121,21 @@ def forest_of_sklearn(
             for tree, at in zip(trees, thresholds, strict=True)
         ]
         every = np.unique(np.concatenate(used))
-        # Infinity parts numbers from missing values, which is one past the last cut.
+        # Infinity, one past the last cut, separates numbers from missing values.
         cuts.append(every[np.isfinite(every)])
     tests = tuple(
         Test(name, "number", cuts=tuple(values.tolist()))
         for name, values in zip(names, cuts, strict=True)
     )
-    arrays = [
-        _tree_arrays(tree, at, cuts) for tree, at in zip(trees, thresholds, strict=True)
+    grown = [
+        Nodes.from_arrays(_tree_arrays(tree, at, cuts))
+        for tree, at in zip(trees, thresholds, strict=True)
     ]
-    return Forest.from_arrays(
-        arrays,
+    return Forest(
         tests,
         tuple(model.classes_.tolist()),
         costs.price_list(tests),
+        nodes=Nodes.join(grown),
         mistakes=costs.mistake_matrix(tuple(model.classes_.tolist())),
     )
 

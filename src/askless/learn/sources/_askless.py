@@ -22,7 +22,7 @@ __all__ = ["read_policy"]
 
 def read_policy(policy: Tree | Forest) -> tuple[EnsembleTrees, Answer]:
     """Return the trees of a policy, and how they decide together."""
-    rule = policy.rule if isinstance(policy, Forest) else "votes"
+    rule = policy.voting if isinstance(policy, Forest) else "votes"
     if rule == "counts" and policy.mistakes is not None:
         raise InvalidOptionError(
             "A forest that adds up counts must not weigh mistakes, or no bound says "

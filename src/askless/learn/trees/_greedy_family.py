@@ -10,10 +10,9 @@ from typing import Any, ClassVar
 
 from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_number, check_share
-from askless.learn._examples import CodedExamples
+from askless.learn._examples import Examples
 from askless.learn.trees._induction import Induction
 from askless.policy import Policy
-from askless.problem import Costs
 
 __all__ = [
     "C45Classifier",
@@ -50,10 +49,10 @@ class _PrunedTreeClassifier(PolicyClassifier):
         """Return what the criterion needs to know."""
         return {}
 
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
+    def _grow(self, examples: Examples) -> Policy:
         check_number("min_weight", self.min_weight, least=0.0)
         check_share("confidence", self.confidence)
-        induction = Induction.of(examples, self.classes_, costs, self.mistakes)
+        induction = Induction.of(examples.code(), examples.classes, examples.costs)
         inducer = induction.inducer(
             self._criterion,
             value="errors",
@@ -94,6 +93,8 @@ class C45Classifier(_PrunedTreeClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
 
     Notes
     -----
@@ -171,6 +172,8 @@ class EG2Classifier(_PrunedTreeClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
 
     References
     ----------
@@ -240,6 +243,8 @@ class IDXClassifier(_PrunedTreeClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
 
     Notes
     -----
@@ -286,6 +291,8 @@ class CSID3Classifier(_PrunedTreeClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
 
     References
     ----------
@@ -325,6 +332,8 @@ class DTMCClassifier(PolicyClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
 
     Notes
     -----
@@ -358,7 +367,7 @@ class DTMCClassifier(PolicyClassifier):
         self.mistakes = mistakes
         self.n_jobs = n_jobs
 
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
-        induction = Induction.of(examples, self.classes_, costs, self.mistakes)
+    def _grow(self, examples: Examples) -> Policy:
+        induction = Induction.of(examples.code(), examples.classes, examples.costs)
         inducer = induction.inducer("dtmc", value="cost", prunes=False)
         return induction.tree(inducer.grow())

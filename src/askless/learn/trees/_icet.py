@@ -14,14 +14,15 @@ from askless._core.cost._criteria import CRITERIA
 from askless._core.cost._genetic_trials import Trials, key_rows
 from askless._core.cost._induce import VALUES
 from askless.learn._anytime import Listener, StopFlag, run_until
-from askless.learn._base import PolicyClassifier, _count_jobs
+from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_count, check_number, check_share
-from askless.learn._examples import CodedExamples
+from askless.learn._examples import CodedExamples, Examples
 from askless.learn.trees._genetic import N_BITS, Genetic, decode_all, encode_value
-from askless.learn.trees._induction import Induction, class_of_rows
+from askless.learn.trees._induction import Induction
 from askless.learn.trees._stages import StageLog, warn_interrupted
 from askless.policy import Policy
-from askless.problem import Costs, PriceList
+from askless.problem import PriceList
+from askless.problem._jobs import count_threads
 
 __all__ = ["ICETClassifier"]
 
@@ -75,6 +76,8 @@ class ICETClassifier(PolicyClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
     bias_costs_ : ndarray of shape (n_tests,)
         The costs that the tree was grown by.
     cost_weight_, confidence_ : float
@@ -91,7 +94,7 @@ class ICETClassifier(PolicyClassifier):
     Numbers are strings of 12 bits: costs from 1 to 10,000, the weight from 0 to 1, the
     confidence from 1 to 100 %. The search is that of the program GENESIS: two-point
     crossover, selection by the distance from the worst of five generations, the best
-    always survives. The published description leaves open how rows are parted: about
+    always survives. The published description leaves open how rows are divided: about
     halves are our choice, and a parameter. Rows that are alike stay together, so that
     nothing held out was seen before, and a row of weight 2 is the same as two rows.
 
@@ -143,19 +146,20 @@ class ICETClassifier(PolicyClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
+    def _grow(self, examples: Examples) -> Policy:
         self._check_parameters()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        induction = Induction.of(examples, self.classes_, costs, self.mistakes)
+        coded = examples.code()
+        induction = Induction.of(coded, examples.classes, examples.costs)
         trainer = _Trainer(
-            examples,
+            coded,
             induction,
             float(self.min_weight),
             seed,
             float(self.train_share),
             gray=bool(self.gray_code),
         )
-        n_tests = len(examples.tests)
+        n_tests = len(coded.tests)
         rng = np.random.default_rng([seed, 1])
         bits = rng.integers(
             0, 2, (int(self.population), N_BITS * (n_tests + 2)), dtype=np.uint8
@@ -180,7 +184,7 @@ class ICETClassifier(PolicyClassifier):
 
         def work() -> None:
             generation = 0
-            n_jobs = _count_jobs(self.n_jobs)
+            n_jobs = count_threads(self.n_jobs)
             with ThreadPoolExecutor(n_jobs) as pool:
                 while True:
                     self.n_trials_ += genetic.assess(
@@ -238,7 +242,7 @@ class _Trainer:
         self.train_share = train_share
         ranges = np.array([COSTS] * len(examples.tests) + [WEIGHT, CONFIDENCE])
         self.low, self.high = ranges.T
-        self.row_keys = key_rows(examples.codes, class_of_rows(examples))
+        self.row_keys = key_rows(examples.codes, examples.class_ids)
         self.growers: list[Trials] = []
 
     def encode(

@@ -17,18 +17,12 @@ from askless._core.cost._criteria import CRITERIA
 from askless._core.cost._induce import VALUES, Inducer
 from askless._core.cost._workspace import Workspace
 from askless.learn._examples import CodedExamples
-from askless.learn._mistakes import merge_mistakes, settle_mistakes
+from askless.learn._mistakes import settle_mistakes
 from askless.learn.trees._row_weights import settle_weights
-from askless.policy import Tree
+from askless.policy import Nodes, Tree
 from askless.problem import Costs, Outcome, PriceList, Test
 
-__all__ = ["Induction", "class_of_rows"]
-
-
-def class_of_rows(examples: CodedExamples) -> NDArray[np.int32]:
-    """Return the number of each row's class."""
-    n_classes = len(examples.class_rows)
-    return np.repeat(np.arange(n_classes, dtype=np.int32), examples.class_rows)
+__all__ = ["Induction"]
 
 
 def _never() -> NDArray[np.int32]:
@@ -65,23 +59,9 @@ class Induction:
 
     @classmethod
     def of(
-        cls, examples: CodedExamples, class_array: NDArray[Any], costs: Costs, own: Any
+        cls, examples: CodedExamples, classes: tuple[Outcome, ...], costs: Costs
     ) -> Induction:
-        """Settle prices and mistakes, and lay the examples out.
-
-        Parameters
-        ----------
-        examples : CodedExamples
-            What to learn from.
-        class_array : ndarray
-            The classes, ascending.
-        costs : Costs
-            What tests charge, and perhaps mistakes.
-        own : number, matrix, mapping or None
-            The estimator's own mistakes, which go before those of the costs.
-        """
-        classes = tuple(class_array.tolist())
-        costs = merge_mistakes(costs, own)
+        """Settle prices, mistakes and weights, and lay the examples out."""
         prices = costs.price_list(examples.tests)
         stated = costs.mistake_matrix(classes)
         mistakes = settle_mistakes(stated, prices, len(classes))
@@ -92,7 +72,7 @@ class Induction:
             examples.n_levels,
             examples.is_ordered,
             np.arange(n_rows + 1, dtype=np.int64),
-            class_of_rows(examples),
+            examples.class_ids,
             weights,
             mistakes,
             prices.engine,
@@ -133,6 +113,10 @@ class Induction:
 
     def tree(self, arrays: Mapping[str, NDArray[Any]]) -> Tree:
         """Return the policy of grown arrays."""
-        return Tree.from_arrays(
-            arrays, self.tests, self.classes, self.prices, self.stated
+        return Tree(
+            self.tests,
+            self.classes,
+            self.prices,
+            nodes=Nodes.from_arrays(arrays),
+            mistakes=self.stated,
         )

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from typing import Any
 
 from sklearn.utils import check_random_state
 
 from askless.exceptions import InvalidOptionError
 from askless.learn._anytime import Listener, StopFlag, run_until
-from askless.learn._base import PolicyClassifier, _count_jobs
+from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_count, check_number, check_share
-from askless.learn._examples import CodedExamples
+from askless.learn._examples import Examples
 from askless.learn._mistakes import average_mistake
 from askless.learn.trees._induction import Induction
 from askless.learn.trees._stages import StageLog, warn_greedy_only, warn_interrupted
 from askless.policy import Policy
-from askless.problem import Costs
 
 __all__ = ["ACTClassifier", "LSID3Classifier", "act_settings"]
 
@@ -65,22 +65,26 @@ class _SampledTreeClassifier(PolicyClassifier):
     # Told about every step; not a parameter, since it is no part of the model.
     _listener: Listener | None = None
 
+    def _prepare(self, examples: Examples) -> None:
+        """Check settings, and tune those that are to be tuned."""
+
+    @abstractmethod
     def _greedy_and_sampled(
         self, induction: Induction
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the options of the greedy tree, and of the sampled ones."""
-        raise NotImplementedError
 
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
+    def _grow(self, examples: Examples) -> Policy:
+        self._prepare(examples)
         if self.samples is not None:
             check_count("samples", self.samples, least=0)
         if self.time_limit is not None:
             check_number("time_limit", self.time_limit, least=0.0)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        induction = Induction.of(examples, self.classes_, costs, self.mistakes)
+        induction = Induction.of(examples.code(), examples.classes, examples.costs)
         greedy, sampled = self._greedy_and_sampled(induction)
         search = _Search(
-            induction, greedy, sampled, seed, _count_jobs(self.n_jobs), self._listener
+            induction, greedy, sampled, seed, examples.n_threads, self._listener
         )
         if self.time_limit is None:
             samples = DEFAULT_SAMPLES if self.samples is None else int(self.samples)
@@ -197,6 +201,8 @@ class LSID3Classifier(_SampledTreeClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
     n_samples_ : int
         How many samples the tree was grown with.
     expected_cost_ : float
@@ -299,6 +305,8 @@ class ACTClassifier(_SampledTreeClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
     n_samples_ : int
         How many samples the tree was grown with.
     expected_cost_ : float
@@ -358,31 +366,13 @@ class ACTClassifier(_SampledTreeClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ACTClassifier:
-        """Learn a policy from examples.
-
-        Parameters
-        ----------
-        X : frame or array-like of shape (n_rows, n_tests)
-            Raw values. Numbers are compared with thresholds, everything else branches
-            by value; NaN and None are missing.
-        y : array-like of shape (n_rows,)
-            The class of each row.
-        sample_weight : array-like of shape (n_rows,), optional
-            The weight of each row.
-
-        Returns
-        -------
-        self : ACTClassifier
-            The fitted estimator.
-        """
+    def _prepare(self, examples: Examples) -> None:
         self._check_settings()
+        self._tuned: dict[str, float] = {}
         if "tuned" in (self.cost_weight, self.confidence):
             from askless.learn.trees._act_tuning import tune_act
 
-            self._tuned = tune_act(self, X, y, sample_weight)
-        super().fit(X, y, sample_weight)
-        return self
+            self._tuned = tune_act(self, examples)
 
     def _check_settings(self) -> None:
         for name in ("cost_weight", "confidence"):
@@ -402,7 +392,7 @@ class ACTClassifier(_SampledTreeClassifier):
         w, confidence = act_settings(
             average_mistake(induction.mistakes), induction.prices.cost_of_all()
         )
-        tuned: dict[str, float] = getattr(self, "_tuned", {})
+        tuned = self._tuned
         self.cost_weight_ = _settle(self.cost_weight, w, tuned.get("cost_weight"))
         self.confidence_ = _settle(self.confidence, confidence, tuned.get("confidence"))
         common = {

@@ -6,10 +6,14 @@ a safe range weights only say how rows compare. This module must not know who le
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["scale_weights", "settle_weights"]
+from askless.learn._examples import CodedExamples
+
+__all__ = ["scale_weights", "settle_examples", "settle_weights"]
 
 Floats = NDArray[np.float64]
 
@@ -42,6 +46,14 @@ def settle_weights(weights: Floats | None, n_rows: int) -> Floats:
     if weights is None:
         return np.ones(n_rows)
     return weights if _is_safe(weights) else scale_weights(weights)
+
+
+def settle_examples(examples: CodedExamples) -> CodedExamples:
+    """Return examples whose weights are in a safe range."""
+    if examples.weights is None:
+        return examples
+    weights = settle_weights(examples.weights, len(examples.weights))
+    return replace(examples, weights=weights)
 
 
 def scale_weights(weights: Floats) -> Floats:

@@ -13,8 +13,8 @@ from askless.learn._anytime import Listener, Stage
 
 __all__ = ["StageLog", "warn_greedy_only", "warn_interrupted"]
 
-# Frames up to the user: this function, a step of the learner, its `_grow`, its `fit`.
-_TO_USER = 5
+# Frames up to the user: here, a step of the learner, `_grow`, `_learn` and `fit`.
+_TO_USER = 6
 
 
 class StageLog:

@@ -75,7 +75,7 @@ class Member:
         """Return the member's tree, or None if it has too many nodes."""
         weight = 1.0 if self.by_prior else task.table.n_cases
         criterion = make_criterion(
-            task.labels,
+            task.classes,
             impurity=self.impurity,
             split=self.split,
             power=self.power,

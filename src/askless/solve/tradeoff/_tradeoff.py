@@ -22,7 +22,7 @@ from askless.exceptions import (
     NoPolicyError,
 )
 from askless.policy import Tree
-from askless.problem._indistinct import group_identical
+from askless.problem._identical import group_identical
 from askless.solve._task import Task
 from askless.solve.greedy._greedy import grow_by_criterion
 from askless.solve.greedy._impurities import make_criterion
@@ -180,7 +180,7 @@ def _list_trees(
             for tree in grow_in_budget(task, member, budget):
                 yield f"{member.name}, in the budget", tree
     if not n_trees:
-        criterion = make_criterion(task.labels)
+        criterion = make_criterion(task.classes)
         yield "no test", grow_by_criterion(task, criterion, max_depth=0)
 
 
@@ -238,9 +238,7 @@ def _cheapest_test(task: Task) -> tuple[str, float]:
         price = float(table.prices.full[i])
         by_outcome = table.prices.by_outcome.get(i)
         if by_outcome is not None:
-            shown = set(codes.tolist())
-            if test.unknown_code in shown:
-                shown |= set(np.flatnonzero(table.chances[i] > 0).tolist())
+            shown = table.possible.list_codes(i)
             prices = [float(by_outcome[c]) for c in shown if c < len(by_outcome)]
             price = max(prices + [price] * (test.missing_code in shown))
         if price < cheapest[1]:
@@ -393,7 +391,7 @@ def _explain_error(task: Task, max_error: float, least: float) -> str:
 def _least_possible(task: Task) -> float:
     """Return the error that remains when every outcome of every test is seen."""
     group = group_identical(task.table.codes)
-    pairs = np.stack([group, task.label_ids])
+    pairs = np.stack([group, task.class_ids])
     kinds, where = np.unique(pairs, axis=1, return_inverse=True)
     weight = np.bincount(where.ravel(), weights=task.table.prior)
     right = np.zeros(int(group.max()) + 1)
@@ -459,7 +457,7 @@ def error_cost_curve(
     1.0 512.0 ...
     """
     criterion = make_criterion(
-        task.labels,
+        task.classes,
         impurity=impurity,
         split=split,
         power=power,

@@ -1,0 +1,1 @@
+"""A standing campaign that tries to break what Askless promises: ``make campaign``."""

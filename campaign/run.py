@@ -1,0 +1,208 @@
+"""Run the campaign: ``make campaign HOURS=1``, or ``python -m campaign.run --hours 1``.
+
+Parts run side by side, one process for each core, and each for its share of the time.
+What they tried and found is added up over all runs in ``campaign/results`` and written
+to ``docs/campaign.md``; what broke a promise is kept in ``campaign/findings``, where
+``tests/test_findings.py`` tries it again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import secrets
+import subprocess
+import sys
+import time
+from collections import Counter
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from campaign.target import Budget, Part, Tally
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results"
+PAGE = HERE.parent / "docs" / "campaign.md"
+LIBRARIES = ("numpy", "scikit-learn", "lightgbm", "xgboost-cpu", "xgboost", "atheris")
+
+
+def load_parts() -> dict[str, Part]:
+    """Return the parts of the campaign by name."""
+    from campaign.crashes import try_crashes
+    from campaign.files import try_files
+    from campaign.guided import try_guided
+    from campaign.limits import try_limits
+    from campaign.sources import try_sources
+    from campaign.storms import try_storms
+
+    parts = [
+        Part("files", "A damaged policy, table, cost file or log is refused by an "
+             "error of Askless, or read and sound.", 0.3, try_files),
+        Part("guided", "The same, with damage that is steered by the branches it "
+             "reaches.", 0.15, try_guided),
+        Part("sources", "A model of another library is refused by name, or answers "
+             "every row as the library does, to the last bit.", 0.25, try_sources),
+        Part("crashes", "A step that was acknowledged is in the log after a kill, a "
+             "full disk or a power cut; a saved policy is the old or the new one.",
+             0.15, try_crashes),
+        Part("storms", "Threads may share a policy; of several writers of a log one "
+             "is served.", 0.1, try_storms),
+        Part("limits", "Little memory ends in MemoryError, never in a crash; time "
+             "limits are held within a fifth.", 0.05, try_limits),
+    ]  # fmt: skip
+    return {part.name: part for part in parts}
+
+
+def run_part(name: str, seconds: float, seed: int, path: Path) -> None:
+    """Run one part in this process and write its tally."""
+    part = load_parts()[name]
+    tally, budget = Tally(name), Budget(seconds, seed)
+    try:
+        part.run(budget, tally)
+    except KeyboardInterrupt:
+        tally.notes.append("interrupted")
+    tally.seconds = time.monotonic() - budget.started
+    path.write_text(tally.to_json() + "\n", encoding="utf-8")
+
+
+def start_part(name: str, seconds: float, seed: int) -> tuple[Any, Path]:
+    """Start one part in a process of its own, so that a crash is a finding too."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}-{seed}.json"
+    command = [sys.executable, "-m", "campaign.run", "--part", name]
+    command += ["--seconds", str(seconds), "--seed", str(seed), "--to", str(path)]
+    return subprocess.Popen(command, cwd=HERE.parent), path
+
+
+def wait_for(name: str, process: Any, path: Path) -> bool:
+    """Wait for a part; return whether it kept every promise."""
+    code = process.wait()
+    if code != 0 or not path.exists():
+        tally = Tally(name)
+        tally.counts["parts that crashed"] = 1
+        error = RuntimeError(f"the part {name!r} ended with {code}")
+        tally.find("crash", f"{name} {path.stem}".encode(), ".txt", error)
+        path.write_text(tally.to_json() + "\n", encoding="utf-8")
+    result = json.loads(path.read_text(encoding="utf-8"))
+    tried = ", ".join(f"{k} {v:,}" for k, v in result["counts"].items())
+    print(f"{name}: {len(result['findings'])} findings; {tried}", flush=True)
+    for finding in result["findings"][:5]:
+        print(f"  {finding['file']}: {finding['error'][:200]}", flush=True)
+    return not result["findings"]
+
+
+def run_all(seconds: float, names: list[str], seed: int) -> bool:
+    """Run parts, as many at a time as there are cores; return whether all held."""
+    parts = load_parts()
+    n_cores = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity")
+                  else os.cpu_count() or 1)  # fmt: skip
+    total = sum(parts[name].share for name in names)
+    waiting = [(n, seconds * n_cores * parts[n].share / total) for n in names]
+    running: list[tuple[str, Any, Path]] = []
+    is_fine = True
+    while waiting or running:
+        while waiting and len(running) < n_cores:
+            name, part_seconds = waiting.pop(0)
+            running.append((name, *start_part(name, part_seconds, seed)))
+        done = [each for each in running if each[1].poll() is not None]
+        for each in done:
+            running.remove(each)
+            is_fine = wait_for(*each) and is_fine
+        time.sleep(0.2)
+    return is_fine
+
+
+def add_up() -> dict[str, Any]:
+    """Return the counts of all runs, by part."""
+    total: dict[str, Any] = {}
+    for path in sorted(RESULTS.glob("*.json")):
+        result = json.loads(path.read_text(encoding="utf-8"))
+        part = total.setdefault(
+            result["part"],
+            {"counts": Counter(), "seconds": 0.0, "findings": [], "notes": []},
+        )
+        most = {"different settings"}
+        for key, value in result["counts"].items():
+            old = part["counts"][key]
+            part["counts"][key] = max(old, value) if key in most else old + value
+        part["seconds"] += result["seconds"]
+        part["findings"] += result["findings"]
+        part["notes"] += [n for n in result["notes"] if n not in part["notes"]]
+    return total
+
+
+def write_page() -> None:
+    """Write what was tried and found to the documentation."""
+    total, parts = add_up(), load_parts()
+    hours = sum(part["seconds"] for part in total.values()) / 3600
+    lines = [
+        "# The campaign",
+        "",
+        "What tries to break the promises of Askless, how often it has tried, and what",
+        "it has found. This page is written by the command itself, `make campaign",
+        "HOURS=1`, from the runs on one machine; [the threat model](security.md) says",
+        "what is promised.",
+        "",
+        f"{hours:.1f} hours of processor time; Python {platform.python_version()}, "
+        + ", ".join(_versions())
+        + ".",
+        "",
+    ]
+    for name, part in parts.items():
+        if name not in total:
+            continue
+        found = total[name]
+        lines += [f"## {name.capitalize()}", "", part.promise, ""]
+        lines += ["| tried | times |", "|---|--:|"]
+        lines += [f"| {k} | {v:,} |" for k, v in sorted(found["counts"].items())]
+        lines += [f"| **findings** | **{len(found['findings'])}** |", ""]
+        lines += [f"* {finding['file']}: {_cell(finding['error'])}"
+                  for finding in found["findings"][:20]]  # fmt: skip
+        lines += [f"{note}." for note in found["notes"]] + [""]
+    PAGE.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    print(f"Wrote {PAGE.relative_to(HERE.parent)}")
+
+
+def _cell(text: str) -> str:
+    return text[:160].replace("|", "/").replace("\n", " ")
+
+
+def _versions() -> list[str]:
+    found = []
+    for name in LIBRARIES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def main() -> int:
+    """Run the campaign or one part of it; exit 1 if a promise was broken."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--hours", type=float, default=None)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--only", nargs="*", default=None, help="names of parts")
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--page", action="store_true", help="write the page as well")
+    parser.add_argument("--part", help=argparse.SUPPRESS)
+    parser.add_argument("--to", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    seconds = given.seconds if given.hours is None else 3600 * given.hours
+    seed = secrets.randbelow(2**31) if given.seed is None else given.seed
+    if given.part is not None:
+        run_part(given.part, seconds, seed, given.to)
+        return 0
+    names = given.only or list(load_parts())
+    print(f"Seed {seed}; {seconds:.0f} s on every core.", flush=True)
+    is_fine = run_all(seconds, names, seed)
+    if given.page:
+        write_page()
+    return 0 if is_fine else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
