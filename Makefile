@@ -9,6 +9,8 @@ WORKERS ?= 2
 # packages are left out; what kernels do there they do in the other tests too.
 DEBUG_TESTS ?= tests $(patsubst %,--ignore=tests/%,cli datasets docs export packaging)
 PYTEST_ARGS ?=
+# Old packages beside new ones warn; what they are asked for must hold all the same.
+IGNORE_AGE := $(patsubst %,-W ignore::%Warning,Deprecation PendingDeprecation Future)
 # What `make changelog` does: `--draft` shows the next release, `--yes` writes it.
 CHANGELOG_ARGS ?= --draft
 # How long the campaign tries, on every core.
@@ -80,7 +82,8 @@ minimal-test:  ## Run the tests with the oldest packages that pyproject.toml all
 	@mkdir -p build
 	@$(PYTHON) .ci/requires.py --lowest build package test > build/lowest.txt
 	@PIP_CONSTRAINT=$(abspath build/lowest.txt) \
-		$(MAKE) --no-print-directory test VENV=.venv-minimal
+		$(MAKE) --no-print-directory test VENV=.venv-minimal \
+		PYTEST_ARGS="$(IGNORE_AGE) $(PYTEST_ARGS)"
 
 coverage: build $(VENV)/.stamp-test $(VENV)/.stamp-coverage  ## Say which lines of Python no test runs
 	$(BIN)/python -m pytest -n $(WORKERS) --cov=askless --cov-branch \

@@ -7,7 +7,7 @@ import pytest
 
 from askless._core.greedy._criteria import Pairs, measure_impurity
 from askless._core.greedy._grow import grow_greedy
-from askless._core.greedy._options import GrowthRows, GrowthLimits
+from askless._core.greedy._options import GrowthLimits, GrowthRows
 from askless.problem import Costs, Test
 
 
