@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askless._core.cost._out_of_bag import OutOfBag
-from askless._core.cost._rollout import Rollouts
 from askless._core.cost._workspace import Workspace
+from askless._core.soft._out_of_bag import OutOfBag
+from askless._core.soft._rollout import Rollouts
 from askless.learn.cost_tree._grower import Grower
 from askless.learn.cost_tree._soft_rows import SoftRows
 from askless.problem import Costs, Test

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.cost._rollout import Rollouts, key_of_child
-from askless._core.cost._soft_splits import CRITERIA
+from askless._core.soft._rollout import Rollouts, key_of_child
+from askless._core.soft._splits import CRITERIA
 from askless.learn.cost_tree._soft_rows import SoftRows
 from askless.policy import Nodes, NodesBuilder
 from askless.problem import PriceList

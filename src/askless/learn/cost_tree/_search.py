@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.cost._rollout import Rollouts
 from askless._core.cost._workspace import Workspace
+from askless._core.soft._rollout import Rollouts
 from askless.learn._anytime import Listener, StopFlag
 from askless.learn._mistakes import average_mistake
 from askless.learn.cost_tree._class_noise import (

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.cost._out_of_bag import OutOfBag
+from askless._core.soft._out_of_bag import OutOfBag
 from askless.learn._examples import CodedExamples
 from askless.learn.trees._row_weights import scale_weights, settle_weights
 from askless.problem import Test

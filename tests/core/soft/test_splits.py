@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from askless._core.cost._rollout import Rollouts
-from askless._core.cost._soft_splits import CRITERIA, score_cuts, use_wide_registers
 from askless._core.cost._workspace import Workspace
+from askless._core.soft._rollout import Rollouts
+from askless._core.soft._splits import CRITERIA, score_cuts, use_wide_registers
 from askless.problem import PriceList
 
 

@@ -11,10 +11,10 @@ from libc.string cimport memcpy
 import numpy as np
 
 from askless._core.base._types cimport float64_t, int32_t, intp_t, uint8_t, uint64_t
-from askless._core.cost._look_ahead cimport LookAhead, Rollout
-from askless._core.cost._soft_candidates cimport Candidates
-from askless._core.cost._soft_rows cimport RowSet, RowSets, SoftRows, Split
-from askless._core.cost._soft_splits cimport DTMC, EG2, ROLLOUT, SEG2
+from askless._core.soft._look_ahead cimport LookAhead, Rollout
+from askless._core.soft._candidates cimport Candidates
+from askless._core.soft._rows cimport RowSet, RowSets, SoftRows, Split
+from askless._core.soft._splits cimport DTMC, EG2, ROLLOUT, SEG2
 from askless._core.cost._workspace cimport Workspace, child_key
 from askless._core.price._prices cimport Path
 

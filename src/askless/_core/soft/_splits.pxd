@@ -8,7 +8,7 @@ written over by the next one.
 from askless._core.base._types cimport (
     float32_t, float64_t, int32_t, intp_t, uint8_t, uint64_t,
 )
-from askless._core.cost._soft_rows cimport RowSet, RowSets, SoftRows, Split
+from askless._core.soft._rows cimport RowSet, RowSets, SoftRows, Split
 from askless._core.price._prices cimport Path
 
 

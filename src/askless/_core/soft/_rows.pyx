@@ -20,7 +20,7 @@ from askless._core.base._types cimport (
 from askless._core.cost._workspace cimport Workspace
 
 
-cdef extern from "askless/_core/cost/soft_rows.h" nogil:
+cdef extern from "askless/_core/soft/rows.h" nogil:
     void add_narrow(
         const uint8_t* column, const int32_t* rows, Py_ssize_t n, const double* dense,
         Py_ssize_t stride, double* cells,

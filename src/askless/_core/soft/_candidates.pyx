@@ -8,8 +8,8 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
 from askless._core.base._types cimport float64_t, int32_t, intp_t
-from askless._core.cost._soft_rows cimport RowSet, Split
-from askless._core.cost._soft_splits cimport SplitFinder
+from askless._core.soft._rows cimport RowSet, Split
+from askless._core.soft._splits cimport SplitFinder
 
 
 # Values closer than this, relatively, tie: rounding must not decide.

@@ -20,12 +20,12 @@ from askless._core.base._types cimport (
 from askless._core.cost._payments cimport (
     charge_alike, charge_by_outcome, is_priced_by_outcome,
 )
-from askless._core.cost._soft_rows cimport RowSet, RowSets, SoftRows, Split, price_leaf
+from askless._core.soft._rows cimport RowSet, RowSets, SoftRows, Split, price_leaf
 from askless._core.cost._workspace cimport Workspace
 from askless._core.price._prices cimport Path
 
 
-cdef extern from "askless/_core/cost/cuts.h" nogil:
+cdef extern from "askless/_core/soft/cuts.h" nogil:
     enum:
         ASKLESS_CUT_BLOCK
     ctypedef struct CutCosts:

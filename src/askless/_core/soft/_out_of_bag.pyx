@@ -22,7 +22,7 @@ from askless._core.base._keys cimport draw_share, mix_with
 from askless._core.base._types cimport (
     float64_t, int32_t, intp_t, uint8_t, uint16_t, uint64_t,
 )
-from askless._core.cost._bag_tree cimport (
+from askless._core.soft._bag_tree cimport (
     BagTree, allocate_tree, draw_poisson, free_tree, push_node,
 )
 

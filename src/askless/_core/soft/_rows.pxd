@@ -14,7 +14,7 @@ from askless._core.base._types cimport (
 from askless._core.cost._workspace cimport Workspace
 
 
-cdef extern from "askless/_core/cost/soft_rows.h" nogil:
+cdef extern from "askless/_core/soft/rows.h" nogil:
     void add_row(double* sums, const double* row, Py_ssize_t stride)
 
 

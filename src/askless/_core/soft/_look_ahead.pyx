@@ -16,10 +16,10 @@ from libc.math cimport INFINITY
 from askless._core.base._keys cimport mix_with
 from askless._core.base._types cimport float64_t, int32_t, intp_t, uint8_t, uint64_t
 from askless._core.cost._payments cimport due_below
-from askless._core.cost._soft_rows cimport (
+from askless._core.soft._rows cimport (
     Fill, RowSet, RowSets, SoftRows, Split, price_leaf,
 )
-from askless._core.cost._soft_splits cimport (
+from askless._core.soft._splits cimport (
     DTMC, EG2, ROLLOUT, SEG2, TWO_STEP, SplitFinder,
 )
 from askless._core.price._prices cimport Path

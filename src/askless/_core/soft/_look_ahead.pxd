@@ -1,8 +1,8 @@
 """Contract of pricing splits by the trees that could be grown below them."""
 
 from askless._core.base._types cimport float64_t, int32_t, intp_t, uint8_t, uint64_t
-from askless._core.cost._soft_rows cimport RowSet, RowSets, SoftRows, Split
-from askless._core.cost._soft_splits cimport SplitFinder
+from askless._core.soft._rows cimport RowSet, RowSets, SoftRows, Split
+from askless._core.soft._splits cimport SplitFinder
 from askless._core.price._prices cimport Path
 
 

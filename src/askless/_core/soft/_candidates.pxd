@@ -1,8 +1,8 @@
 """Contract of the splits of a node that are looked ahead from."""
 
 from askless._core.base._types cimport float64_t, int32_t, intp_t
-from askless._core.cost._soft_rows cimport RowSet, Split
-from askless._core.cost._soft_splits cimport SplitFinder
+from askless._core.soft._rows cimport RowSet, Split
+from askless._core.soft._splits cimport SplitFinder
 
 
 cdef class Candidates:
