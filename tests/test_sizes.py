@@ -17,9 +17,6 @@ MOST_ARGUMENTS = 12
 MOST_FILES = 22
 
 LONG = {
-    "_core/cost/_criteria.pyx:judge_cuts",
-    "_core/cost/_rollout.pyx:Rollouts.list_candidates",
-    "_core/cost/_rollout.pyx:Rollouts.pick",
     "_core/ensemble/_bounds.pyx:measure_tree",
     "_core/ensemble/_machine.pyx:Machine.__init__",
     "_core/ensemble/_vote_rows.pyx:VoteRows.note_block",

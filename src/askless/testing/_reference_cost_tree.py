@@ -254,10 +254,10 @@ class PlainCostTree:
     n_cuts: int = 2
     seed: int = 0
 
-    def grow(self, rule: str, n_samples: int = 0) -> tuple[dict[str, Any], float]:
+    def grow(self, criterion: str, n_samples: int = 0) -> tuple[dict[str, Any], float]:
         """Return a tree and its cost: "eg2", "dtmc", "two-step" or "rollout"."""
         every = list(range(len(self.class_weights)))
-        tree = self._grow(every, _Purse(), rule, n_samples, self.seed)
+        tree = self._grow(every, _Purse(), criterion, n_samples, self.seed)
         cost = self._prune(tree, every, _Purse())
         return _strip(tree), cost
 
@@ -348,16 +348,16 @@ class PlainCostTree:
         return disorder(rows) - sum(disorder(part) for part in parts.values())
 
     def _pick(
-        self, rows: list[int], purse: _Purse, rule: str, key: int
+        self, rows: list[int], purse: _Purse, criterion: str, key: int
     ) -> tuple[int, int, bool, float] | None:
-        """Return the split that a rule takes: test, cut, missing right, one-step cost.
+        """Return what a criterion takes: test, cut, missing right, one-step cost.
 
-        None if none can pay.
+        None if no split can pay.
         """
         leaf = self._leaf(rows)
         weight = sum(self._weights(rows))
         best: tuple[int, int, bool, float] | None = None
-        best_value = -leaf * (1 - TIE) if rule == "dtmc" else -math.inf
+        best_value = -leaf * (1 - TIE) if criterion == "dtmc" else -math.inf
         drawn: list[tuple[float, tuple[int, int, bool, float]]] = []
         for test in range(len(self.codes)):
             charge = self._charge(rows, purse, test)
@@ -365,28 +365,28 @@ class PlainCostTree:
                 continue
             of_test: tuple[int, int, bool, float] | None = None
             value = -math.inf
-            slack = TIE * (leaf if rule == "dtmc" else weight)
+            slack = TIE * (leaf if criterion == "dtmc" else weight)
             for cut, missing_right in self._splits(rows, test):
                 parts = self._parts(rows, test, cut, missing_right)
                 after = sum(self._leaf(part) for part in parts.values())
-                worth = -after if rule == "dtmc" else self._gain(rows, parts)
+                worth = -after if criterion == "dtmc" else self._gain(rows, parts)
                 if worth > value + slack:
                     value = worth
                     of_test = (test, cut, missing_right, charge + after)
             if of_test is None:
                 continue
-            if rule == "dtmc":
+            if criterion == "dtmc":
                 value -= charge
             else:
                 gain = max(value / weight, 1e-12)
                 value = (2**gain - 1) / (charge / weight + 1) ** self.exponent
-            if rule == "seg2":
+            if criterion == "seg2":
                 drawn.append((value, of_test))
             elif value > best_value + TIE * (
                 0 if math.isinf(best_value) else abs(best_value)
             ):
                 best, best_value = of_test, value
-        if rule == "seg2" and drawn:
+        if criterion == "seg2" and drawn:
             left = plain_unit(key) * sum(value for value, _ in drawn)
             for value, of_test in drawn:
                 best = of_test
@@ -398,12 +398,14 @@ class PlainCostTree:
     # Growing, pricing and forgetting.
 
     def _price_set(
-        self, rows: list[int], purse: _Purse, rule: str, key: int
+        self, rows: list[int], purse: _Purse, criterion: str, key: int
     ) -> tuple[float, set[int]]:
         """Return what a pruned subtree costs, and what is paid for afterwards."""
         leaf = self._leaf(rows)
         split = (
-            self._pick(rows, purse, rule, key) if 2 * self.leaf_cost < leaf else None
+            self._pick(rows, purse, criterion, key)
+            if 2 * self.leaf_cost < leaf
+            else None
         )
         if split is None:
             return leaf, set(purse.paid)
@@ -412,7 +414,7 @@ class PlainCostTree:
         below = purse.copy()
         self._pay(below, test, rows)
         for at, part in enumerate(self._parts(rows, test, cut, missing_right).values()):
-            cost, paid = self._price_set(part, below, rule, plain_key(key, at))
+            cost, paid = self._price_set(part, below, criterion, plain_key(key, at))
             total += cost
             if below.order > 0:
                 below.paid = paid
@@ -421,7 +423,7 @@ class PlainCostTree:
         return total, below.paid if purse.order > 0 else set(purse.paid)
 
     def _look_ahead(
-        self, rows: list[int], purse: _Purse, rule: str, n_samples: int, key: int
+        self, rows: list[int], purse: _Purse, criterion: str, n_samples: int, key: int
     ) -> tuple[int, int, bool] | None:
         leaf = self._leaf(rows)
         found: list[tuple[float, tuple[int, int, bool]]] = []
@@ -430,7 +432,7 @@ class PlainCostTree:
             if not charge + 2 * self.leaf_cost < leaf:
                 continue
             splits = self._splits(rows, test)
-            if rule == "rollout" and len(splits) > self.n_cuts:
+            if criterion == "rollout" and len(splits) > self.n_cuts:
                 splits = self._best_cuts(rows, test, splits)
             for cut, missing_right in splits:
                 below = purse.copy()
@@ -438,7 +440,7 @@ class PlainCostTree:
                 parts = self._parts(rows, test, cut, missing_right)
                 own = plain_key(plain_key(key, test), cut + 1)
                 cost = charge + self._price_parts(
-                    list(parts.values()), below, rule, n_samples, own
+                    list(parts.values()), below, criterion, n_samples, own
                 )
                 found.append((cost, (test, cut, missing_right)))
         least = min((cost for cost, _ in found), default=math.inf)
@@ -468,11 +470,11 @@ class PlainCostTree:
         self,
         parts: list[list[int]],
         purse: _Purse,
-        rule: str,
+        criterion: str,
         n_samples: int,
         key: int,
     ) -> float:
-        if rule == "two-step":
+        if criterion == "two-step":
             total = 0.0
             for part in parts:
                 leaf = self._leaf(part)
@@ -481,18 +483,18 @@ class PlainCostTree:
                     split = self._pick(part, purse, "dtmc", 0)
                 total += leaf if split is None else min(leaf, split[3])
             return total
-        rules = ["eg2", "dtmc"] + ["seg2"] * n_samples
+        criteria = ["eg2", "dtmc"] + ["seg2"] * n_samples
         keys = [plain_key(key, at) for at in range(len(parts))]
         if purse.order == 0:
             return sum(
                 min(
                     self._price_set(part, purse, name, plain_key(own, sample))[0]
-                    for sample, name in enumerate(rules)
+                    for sample, name in enumerate(criteria)
                 )
                 for part, own in zip(parts, keys, strict=True)
             )
         totals = [sum(self._leaf(part) for part in parts)]
-        for sample, name in enumerate(rules):
+        for sample, name in enumerate(criteria):
             below, total = purse.copy(), 0.0
             for part, own in zip(parts, keys, strict=True):
                 cost, below.paid = self._price_set(
@@ -505,14 +507,14 @@ class PlainCostTree:
     # The tree itself.
 
     def _grow(
-        self, rows: list[int], purse: _Purse, rule: str, n_samples: int, key: int
+        self, rows: list[int], purse: _Purse, criterion: str, n_samples: int, key: int
     ) -> dict[str, Any]:
         node: dict[str, Any] = {"rows": rows}
-        if rule in ("eg2", "dtmc"):
-            picked = self._pick(rows, purse, rule, key)
+        if criterion in ("eg2", "dtmc"):
+            picked = self._pick(rows, purse, criterion, key)
             split = None if picked is None else picked[:3]
         else:
-            split = self._look_ahead(rows, purse, rule, n_samples, key)
+            split = self._look_ahead(rows, purse, criterion, n_samples, key)
         if split is None:
             return node
         test, cut, missing_right = split
@@ -525,7 +527,7 @@ class PlainCostTree:
         for at, (code, part) in enumerate(parts.items()):
             own = below if below.order > 0 else below.copy()
             node["branches"][code] = self._grow(
-                part, own, rule, n_samples, plain_key(key, at)
+                part, own, criterion, n_samples, plain_key(key, at)
             )
         return node
 

@@ -119,7 +119,7 @@ class PlainGrower:
     >>> from askless.problem import PriceList
     >>> grower = PlainGrower(
     ...     [[0, 0, 1, 1], [0, 1, 0, 1]], [2, 2], [False, False], [0, 1, 1, 0],
-    ...     [2.0] * 4, [[0, 100], [100, 0]], PriceList.plain([1, 1]), rule="eg2",
+    ...     [2.0] * 4, [[0, 100], [100, 0]], PriceList.plain([1, 1]), criterion="eg2",
     ...     n_samples=1)
     >>> tree, value = grower.grow()
     >>> tree["test"], [leaf["test"] for leaf in tree["branches"].values()]
@@ -133,7 +133,7 @@ class PlainGrower:
     weights: Sequence[float]
     mistakes: Sequence[Sequence[float]]
     prices: Any
-    rule: str = "eg2"
+    criterion: str = "eg2"
     w: float = 1.0
     least_part: float = 0.0
     with_penalty: bool = False
@@ -223,7 +223,7 @@ class PlainGrower:
         """Return whether everything below the test is ordered with it."""
         return ordering <= 0 and self.prices.delayed[test] and test not in context[0]
 
-    # How a test is judged.
+    # How a test is scored.
 
     def parts(self, rows: Rows, test: int, cut: int) -> list[tuple[int, Rows]]:
         """Return the code and the rows of each branch."""
@@ -264,19 +264,19 @@ class PlainGrower:
     def score(self, split: Split, weight: float) -> float:
         """Return how good a split is; larger is better."""
         price, gain = split.price / weight, split.gain
-        if self.rule == "gain":
+        if self.criterion == "gain":
             return gain
-        if self.rule == "gain-ratio":
+        if self.criterion == "gain-ratio":
             return gain / split.spread if split.spread > 0 else 0.0
-        if self.rule == "eg2":
+        if self.criterion == "eg2":
             return float((2.0**gain - 1) / (price + 1) ** self.w)
-        if self.rule == "dtmc":
+        if self.criterion == "dtmc":
             return -(split.price + split.mistakes)
         if gain <= 0:
             return 0.0
         if price <= 0:
             return math.inf
-        return gain / price if self.rule == "idx" else gain * gain / price
+        return gain / price if self.criterion == "idx" else gain * gain / price
 
     def cuts(
         self, rows: Rows, test: int, ordering: float, context: Context
@@ -285,9 +285,9 @@ class PlainGrower:
         met = sorted({self.codes[test][row] for row in rows})
         penalty = math.log2(len(met) - 1) if self.with_penalty and met[1:] else 0.0
         price = self.price(rows, test, ordering, context)
-        judged = [self.judge(rows, test, cut, penalty, price) for cut in met[:-1]]
-        fitting = [split for split in judged if split.fits]
-        if self.rule == "dtmc":
+        scored = [self.judge(rows, test, cut, penalty, price) for cut in met[:-1]]
+        fitting = [split for split in scored if split.fits]
+        if self.criterion == "dtmc":
             return sorted(fitting, key=lambda s: s.mistakes)
         return sorted(fitting, key=lambda s: -s.gain)
 
@@ -322,20 +322,20 @@ class PlainGrower:
     def choose(
         self, rows: Rows, active: list[int], ordering: float, context: Context
     ) -> tuple[Split | None, list[int]]:
-        """Return the best split by the rule."""
+        """Return the best split by the criterion."""
         splits, kept = self.candidates(rows, active, 1, ordering, context)
         if not self.sampling:
             splits = [s for s in splits if s.fits]
         told = [s.gain for s in splits if s.gain > 0]
         if self.needs_gain and not self.sampling:
             splits = [s for s in splits if s.gain > 0]
-        if self.rule == "gain-ratio" and told:
+        if self.criterion == "gain-ratio" and told:
             splits = [s for s in splits if s.gain >= sum(told) / len(told) - GRAIN]
         best: Split | None = None
         for split in splits:
             if best is None or _beats(split, best):
                 best = split
-        if best is not None and self.rule == "dtmc":
+        if best is not None and self.criterion == "dtmc":
             least = self.least_mistakes(self.totals(rows))[0]
             if best.price + best.mistakes >= least * (1 - TIE):
                 best = None
@@ -349,7 +349,7 @@ class PlainGrower:
         if not splits:
             return None, kept
         totals = self.totals(rows)
-        if self.rule == "gain":
+        if self.criterion == "gain":
             for split in splits:
                 if split.gain >= bits_of(totals) / sum(totals) - GRAIN:
                     return split, kept

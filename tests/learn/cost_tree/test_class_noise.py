@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from askless import CostTreeClassifier
-from askless._core.cost._out_of_bag import OutOfBag
+from askless._core.soft._out_of_bag import OutOfBag
 from askless.learn.cost_tree import _search
 from askless.learn.cost_tree._class_noise import (
     measure_noise,

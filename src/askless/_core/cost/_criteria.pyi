@@ -2,7 +2,7 @@ from typing import TypedDict
 
 from askless._core.cost._workspace import Workspace
 
-class _Judged(TypedDict):
+class _Scored(TypedDict):
     test: int
     cut: int
     gain: float
@@ -12,13 +12,13 @@ class _Judged(TypedDict):
     score: float
     fits: bool
 
-RULES: dict[str, int]
+CRITERIA: dict[str, int]
 
-def judge_all(
+def score_all(
     ws: Workspace,
-    rule: int,
+    criterion: int,
     w: float = 1.0,
     least_part: float = 0.0,
     with_penalty: bool = False,
     needs_gain: bool = False,
-) -> tuple[list[_Judged], int]: ...
+) -> tuple[list[_Scored], int]: ...

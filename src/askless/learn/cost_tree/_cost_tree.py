@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from sklearn.utils import check_random_state
 
-from askless.exceptions import InvalidOptionError, StoppedEarlyWarning
+from askless.exceptions import InvalidOptionError
 from askless.learn._anytime import Listener, StopFlag, run_until
 from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_count, check_number
@@ -16,6 +15,8 @@ from askless.learn._mistakes import settle_mistakes, weigh_mistakes
 from askless.learn.cost_tree._grower import to_nodes
 from askless.learn.cost_tree._search import CostTreeSearch
 from askless.learn.cost_tree._soft_rows import merge_rows
+from askless.learn.trees._row_weights import settle_examples
+from askless.learn.trees._stages import warn_greedy_only, warn_interrupted
 from askless.policy import Policy, Tree
 
 __all__ = ["CostTreeClassifier"]
@@ -88,11 +89,14 @@ class CostTreeClassifier(PolicyClassifier):
     estimate: the cheaper of two greedy trees; a tree that looks exactly two steps
     ahead; one that looks ahead by growing subtrees; and, with time left, the same with
     ever more of them. Ctrl-C or the time limit end it at any point: what is not grown
-    yet then follows the cheaper of two greedy rules.
+    yet then follows the cheaper of two greedy criteria.
 
     Below a delayed test everything is bought together, for all rows that get there.
 
     A category that a node has not seen goes where most rows go.
+
+    A row of whole weight w counts as w rows, up to a hundred million rows in all.
+    Weights that are not whole, or larger, are scaled to one a row on average.
 
     Examples
     --------
@@ -142,7 +146,7 @@ class CostTreeClassifier(PolicyClassifier):
 
     def _grow(self, examples: Examples) -> Policy:
         self._check_options()
-        coded, classes = examples.code(), examples.classes
+        coded, classes = settle_examples(examples.code()), examples.classes
         prices = examples.costs.price_list(coded.tests)
         stated = examples.costs.mistake_matrix(classes)
         mistakes = weigh_mistakes(
@@ -168,7 +172,7 @@ class CostTreeClassifier(PolicyClassifier):
             listener=self._listener,
         )
         self.status_ = run_until(search.run, flag, self.time_limit)
-        self.stages_ = search.stages
+        self.stages_ = search.log.stages
         assert search.best is not None  # once it has run
         self.expected_cost_ = search.best.cost / search.total
         self._warn_if_stopped(search)
@@ -209,16 +213,6 @@ class CostTreeClassifier(PolicyClassifier):
     def _warn_if_stopped(self, search: CostTreeSearch) -> None:
         used = search.greedy_seconds
         if self.time_limit is not None and used >= self.time_limit:
-            warnings.warn(
-                "time_limit must leave time for more than the greedy tree. Got "
-                f"{self.time_limit:g} s, and the greedy tree alone took {used:.2g} s. "
-                "It is returned; allow more time for a better one.",
-                StoppedEarlyWarning,
-                stacklevel=5,
-            )
+            warn_greedy_only(self.time_limit, used)
         elif self.status_ == "interrupt":
-            warnings.warn(
-                "Interrupted: the best tree so far is returned.",
-                StoppedEarlyWarning,
-                stacklevel=5,
-            )
+            warn_interrupted()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from askless.learn._examples import Examples
 from askless.learn._mistakes import settle_mistakes
+from askless.learn.trees._row_weights import settle_weights
 
 if TYPE_CHECKING:
     from askless.learn.trees._look_ahead import ACTClassifier
@@ -28,12 +30,16 @@ def tune_act(model: ACTClassifier, examples: Examples) -> dict[str, float]:
     A setting that is not to be tuned keeps its value. The folds depend on the rows
     alone, so that all settings are compared on the same ones.
     """
-    weights = COST_WEIGHTS if model.cost_weight == "tuned" else (model.cost_weight,)
+    exponents = COST_WEIGHTS if model.cost_weight == "tuned" else (model.cost_weight,)
     confidences = CONFIDENCES if model.confidence == "tuned" else (model.confidence,)
     grid = [
-        {"cost_weight": w, "confidence": c} for w, c in product(weights, confidences)
+        {"cost_weight": w, "confidence": c} for w, c in product(exponents, confidences)
     ]
-    class_ids = examples.rows.class_ids
+    rows = examples.rows
+    if rows.weights is not None:
+        weights = settle_weights(rows.weights, rows.n_rows)
+        examples = replace(examples, rows=replace(rows, weights=weights))
+    class_ids = rows.class_ids
     counts = np.bincount(class_ids)
     if len(counts) < 2 or counts.max() < N_FOLDS:
         # Too few rows to hold any out.

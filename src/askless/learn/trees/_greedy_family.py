@@ -1,7 +1,7 @@
-"""C4.5 and the learners made from it by another rule: EG2, IDX, CS-ID3; and DTMC.
+"""C4.5 and the learners made from it by another criterion: EG2, IDX, CS-ID3; and DTMC.
 
-One grower, five rules. C4.5's stopping and pruning stay when its rule is replaced, as
-in the papers that compare them.
+One grower, five criteria. C4.5's stopping and pruning stay when its criterion is
+replaced, as in the papers that compare them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
 class _PrunedTreeClassifier(PolicyClassifier):
     """What C4.5 and its variants share: stopping, pruning, parameters."""
 
-    _rule: ClassVar[str]
+    _criterion: ClassVar[str]
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class _PrunedTreeClassifier(PolicyClassifier):
         self.n_jobs = n_jobs
 
     def _options(self) -> dict[str, Any]:
-        """Return what the rule needs to know."""
+        """Return what the criterion needs to know."""
         return {}
 
     def _grow(self, examples: Examples) -> Policy:
@@ -54,7 +54,7 @@ class _PrunedTreeClassifier(PolicyClassifier):
         check_share("confidence", self.confidence)
         induction = Induction.of(examples.code(), examples.classes, examples.costs)
         inducer = induction.inducer(
-            self._rule,
+            self._criterion,
             value="errors",
             least_part=float(self.min_weight),
             needs_gain=True,
@@ -115,7 +115,7 @@ class C45Classifier(_PrunedTreeClassifier):
     array(['low', 'high'], dtype='<U4')
     """
 
-    _rule = "gain-ratio"
+    _criterion = "gain-ratio"
 
     def __init__(
         self,
@@ -190,7 +190,7 @@ class EG2Classifier(_PrunedTreeClassifier):
     array([1., 1., 1., 1.])
     """
 
-    _rule = "eg2"
+    _criterion = "eg2"
 
     def __init__(
         self,
@@ -263,7 +263,7 @@ class IDXClassifier(_PrunedTreeClassifier):
     array([1., 1., 1., 1.])
     """
 
-    _rule = "idx"
+    _criterion = "idx"
 
 
 class CSID3Classifier(_PrunedTreeClassifier):
@@ -307,7 +307,7 @@ class CSID3Classifier(_PrunedTreeClassifier):
     array([1., 1., 1., 1.])
     """
 
-    _rule = "csid3"
+    _criterion = "csid3"
 
 
 class DTMCClassifier(PolicyClassifier):

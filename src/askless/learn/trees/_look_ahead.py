@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-import time
-import warnings
 from abc import abstractmethod
 from typing import Any
 
 from sklearn.utils import check_random_state
 
-from askless.exceptions import InvalidOptionError, StoppedEarlyWarning
-from askless.learn._anytime import Listener, Stage, StopFlag, run_until
+from askless.exceptions import InvalidOptionError
+from askless.learn._anytime import Listener, StopFlag, run_until
 from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_count, check_number, check_share
 from askless.learn._examples import Examples
 from askless.learn._mistakes import average_mistake
 from askless.learn.trees._induction import Induction
+from askless.learn.trees._stages import StageLog, warn_greedy_only, warn_interrupted
 from askless.policy import Policy
 
 __all__ = ["ACTClassifier", "LSID3Classifier", "act_settings"]
@@ -92,7 +91,7 @@ class _SampledTreeClassifier(PolicyClassifier):
             search.run_contract(samples)
         else:
             search.run_for(float(self.time_limit), self.samples)
-        self.stages_ = search.stages
+        self.stages_ = search.log.stages
         self.n_samples_ = search.best_samples
         self.expected_cost_ = search.best_value
         return induction.tree(search.best)
@@ -114,10 +113,8 @@ class _Search:
         self.greedy = greedy
         self.sampled = sampled
         self.options: dict[str, Any] = {"seed": seed, "n_threads": n_threads}
-        self.listener = listener
+        self.log = StageLog(listener)
         self.flag = StopFlag()
-        self.start = time.monotonic()
-        self.stages: list[Stage] = []
         self.best: dict[str, Any] = {}
         self.best_value = math.inf
         self.best_samples = 0
@@ -136,15 +133,8 @@ class _Search:
         # The last one may have been cut short, but even so it is a whole tree.
         if value < self.best_value * (1 - 1e-12) or not self.best:
             self.best, self.best_value, self.best_samples = arrays, value, samples
-        stage = Stage(
-            f"{samples} samples" if samples else "greedy",
-            time.monotonic() - self.start,
-            value,
-            self.best_value,
-        )
-        self.stages.append(stage)
-        if self.listener is not None:
-            self.listener(stage)
+        name = f"{samples} samples" if samples else "greedy"
+        self.log.add(name, value, self.best_value)
 
     def run_contract(self, samples: int) -> None:
         """Grow one tree with so many samples; Ctrl-C makes the rest of it greedy."""
@@ -152,24 +142,16 @@ class _Search:
             self.try_samples(0, stoppable=False)
             return
         if run_until(lambda: self.try_samples(samples), self.flag, None) == "interrupt":
-            warnings.warn(
-                "Interrupted: nodes that were not reached yet were chosen greedily.",
-                StoppedEarlyWarning,
-                stacklevel=5,
+            warn_interrupted(
+                "Interrupted: nodes that were not reached yet were chosen greedily."
             )
 
     def run_for(self, time_limit: float, most: int | None) -> None:
         """Double the samples until the time is over."""
         self.try_samples(0, stoppable=False)
-        used = time.monotonic() - self.start
+        used = self.log.seconds
         if used >= time_limit:
-            warnings.warn(
-                f"time_limit must leave time for more than the greedy tree. Got "
-                f"{time_limit:g} s, and the greedy tree alone took {used:.2g} s. It is "
-                "returned; allow more time for a better one.",
-                StoppedEarlyWarning,
-                stacklevel=5,
-            )
+            warn_greedy_only(time_limit, used)
             return
         most = MOST_SAMPLES if most is None else int(most)
 
@@ -180,11 +162,7 @@ class _Search:
                 samples = most if samples < most < 2 * samples else 2 * samples
 
         if run_until(work, self.flag, time_limit - used) == "interrupt":
-            warnings.warn(
-                "Interrupted: the best tree so far is returned.",
-                StoppedEarlyWarning,
-                stacklevel=5,
-            )
+            warn_interrupted()
 
 
 class LSID3Classifier(_SampledTreeClassifier):
@@ -276,7 +254,7 @@ class LSID3Classifier(_SampledTreeClassifier):
         self, induction: Induction
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         common = {
-            "rule": "gain",
+            "criterion": "gain",
             "value": "errors",
             "confidence": check_share("confidence", self.confidence),
             "prunes": bool(self.prune),
@@ -418,7 +396,7 @@ class ACTClassifier(_SampledTreeClassifier):
         self.cost_weight_ = _settle(self.cost_weight, w, tuned.get("cost_weight"))
         self.confidence_ = _settle(self.confidence, confidence, tuned.get("confidence"))
         common = {
-            "rule": "eg2",
+            "criterion": "eg2",
             "value": "cost",
             "w": self.cost_weight_,
             "confidence": self.confidence_,

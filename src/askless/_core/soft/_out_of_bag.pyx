@@ -13,16 +13,18 @@ This module must not know what the shares are used for.
 """
 
 from cython.parallel import prange
-from libc.math cimport exp, pow
-from libc.stdlib cimport calloc, free, malloc
+from libc.math cimport pow
 from libc.string cimport memset
 
 import numpy as np
 
+from askless._core.base._keys cimport draw_share, mix_with
 from askless._core.base._types cimport (
     float64_t, int32_t, intp_t, uint8_t, uint16_t, uint64_t,
 )
-from askless._core.cost._workspace cimport draw, mix_keys
+from askless._core.soft._bag_tree cimport (
+    BagTree, allocate_tree, draw_poisson, free_tree, push_node,
+)
 
 
 # Trees grown at a time. Their votes are added in order, so the number changes memory
@@ -31,30 +33,12 @@ cdef enum:
     BLOCK = 8
 
 
-# A tree: `test` is -1 at a leaf. A row goes left if its code is at most `code` (a
-# number) or equal to it (a category).
-cdef struct Tree:
-    intp_t n_nodes
-    int32_t* test
-    int32_t* code
-    int32_t* left       # the right child is the next node; at a leaf, its number
-    float64_t* shares   # (n_leaves, n_classes)
-    intp_t n_leaves
-    # What growing needs.
-    int32_t* rows       # the rows in the bag, node by node
-    int32_t* moved
-    int32_t* drawn      # (n_rows,) how often each row is in the bag
-    float64_t* counts   # (n_codes, n_classes)
-    float64_t* totals   # (n_codes,)
-    int32_t* present    # codes that occur, in order of occurrence
-    int32_t* order      # tests, in order of trial
-    float64_t* node_counts
-    float64_t* left_counts
-    int32_t* stack
+# Scores closer than this, relatively, tie: rounding must not decide.
+cdef float64_t TIE = 1e-9
 
 
 cdef struct Cut:
-    float64_t score
+    float64_t score     # what another one must be better than
     int32_t test
     int32_t code
 
@@ -76,7 +60,7 @@ cdef class OutOfBag:
     min_leaf : float
         The least number of drawn rows on either side of a cut.
     n_tried : int
-        How many tests that can part a node are tried there.
+        How many tests that can split a node are tried there.
     seed : int
     """
 
@@ -96,10 +80,10 @@ cdef class OutOfBag:
     cdef uint64_t seed
     cdef float64_t[:, ::1] sums
     cdef float64_t[::1] votes
-    cdef Tree trees[BLOCK]
+    cdef BagTree trees[BLOCK]
 
     def __cinit__(self):
-        memset(self.trees, 0, BLOCK * sizeof(Tree))
+        memset(self.trees, 0, BLOCK * sizeof(BagTree))
 
     def __init__(
         self,
@@ -130,53 +114,15 @@ cdef class OutOfBag:
         self.sums = np.zeros((self.n_rows, self.n_classes))
         self.votes = np.zeros(self.n_rows)
         for block in range(BLOCK):
-            self.allocate(&self.trees[block])
-
-    cdef int allocate(self, Tree* tree) except -1:
-        cdef:
-            intp_t n = self.n_rows + 1
-            intp_t k = self.n_classes
-        # A leaf holds a row at least, and a tree of n leaves has n - 1 inner nodes.
-        tree.test = <int32_t*> malloc(2 * n * sizeof(int32_t))
-        tree.code = <int32_t*> malloc(2 * n * sizeof(int32_t))
-        tree.left = <int32_t*> malloc(2 * n * sizeof(int32_t))
-        tree.shares = <float64_t*> malloc(n * k * sizeof(float64_t))
-        tree.rows = <int32_t*> malloc(n * sizeof(int32_t))
-        tree.moved = <int32_t*> malloc(n * sizeof(int32_t))
-        tree.drawn = <int32_t*> malloc(n * sizeof(int32_t))
-        tree.counts = <float64_t*> calloc(self.n_codes * k, sizeof(float64_t))
-        tree.totals = <float64_t*> calloc(self.n_codes, sizeof(float64_t))
-        tree.present = <int32_t*> malloc(self.n_codes * sizeof(int32_t))
-        tree.order = <int32_t*> malloc((self.n_tests + 1) * sizeof(int32_t))
-        tree.node_counts = <float64_t*> malloc(k * sizeof(float64_t))
-        tree.left_counts = <float64_t*> malloc(k * sizeof(float64_t))
-        tree.stack = <int32_t*> malloc(3 * n * sizeof(int32_t))
-        if not (
-            tree.test and tree.code and tree.left and tree.shares and tree.rows
-            and tree.moved and tree.drawn and tree.counts and tree.totals
-            and tree.present and tree.order and tree.node_counts and tree.left_counts
-            and tree.stack
-        ):
-            raise MemoryError("no memory left for the trees of a forest")
-        return 0
+            allocate_tree(
+                &self.trees[block], self.n_rows, self.n_classes, self.n_tests,
+                self.n_codes,
+            )
 
     def __dealloc__(self):
         cdef intp_t block
         for block in range(BLOCK):
-            free(self.trees[block].test)
-            free(self.trees[block].code)
-            free(self.trees[block].left)
-            free(self.trees[block].shares)
-            free(self.trees[block].rows)
-            free(self.trees[block].moved)
-            free(self.trees[block].drawn)
-            free(self.trees[block].counts)
-            free(self.trees[block].totals)
-            free(self.trees[block].present)
-            free(self.trees[block].order)
-            free(self.trees[block].node_counts)
-            free(self.trees[block].left_counts)
-            free(self.trees[block].stack)
+            free_tree(&self.trees[block])
 
     def add_trees(self, intp_t n_more, int n_jobs=1):
         """Grow more trees, at most a block of them, and return how many."""
@@ -208,7 +154,7 @@ cdef class OutOfBag:
             intp_t block, k
             int32_t at
             float64_t outside
-            Tree* tree
+            BagTree* tree
             float64_t* said
             float64_t weight = self.weights[row]
         for block in range(n):
@@ -236,48 +182,40 @@ cdef class OutOfBag:
             return self.codes[test, row] <= code
         return self.codes[test, row] == code
 
-    cdef void grow(self, Tree* tree, intp_t number) noexcept nogil:
+    cdef void grow(self, BagTree* tree, intp_t number) noexcept nogil:
         """Draw a bag and grow a tree on it, children of a node side by side."""
         cdef:
-            uint64_t key = mix_keys(self.seed, number)
+            uint64_t key = mix_with(self.seed, number)
             intp_t n_drawn = 0
-            intp_t row, n_stack, node, start, end, middle
+            intp_t row, node, start, end, middle
             Cut cut
         for row in range(self.n_rows):
-            tree.drawn[row] = draw_poisson(self.weights[row], mix_keys(key, row))
+            tree.drawn[row] = draw_poisson(self.weights[row], mix_with(key, row))
             if tree.drawn[row]:
                 tree.rows[n_drawn] = <int32_t> row
                 n_drawn += 1
         tree.n_nodes = 1
         tree.n_leaves = 0
-        tree.stack[0] = 0
-        tree.stack[1] = 0
-        tree.stack[2] = <int32_t> n_drawn
-        n_stack = 1
-        while n_stack:
-            n_stack -= 1
-            node = tree.stack[3 * n_stack]
-            start = tree.stack[3 * n_stack + 1]
-            end = tree.stack[3 * n_stack + 2]
-            cut = self.find_cut(tree, start, end, mix_keys(~key, node))
+        tree.n_stack = 0
+        push_node(tree, 0, 0, n_drawn)
+        while tree.n_stack:
+            tree.n_stack -= 1
+            node = tree.stack[3 * tree.n_stack]
+            start = tree.stack[3 * tree.n_stack + 1]
+            end = tree.stack[3 * tree.n_stack + 2]
+            cut = self.find_cut(tree, start, end, mix_with(~key, node))
             if cut.test < 0:
                 self.close_leaf(tree, node)
                 continue
-            middle = self.part(tree, start, end, cut)
+            middle = self.divide(tree, start, end, cut)
             tree.test[node] = cut.test
             tree.code[node] = cut.code
             tree.left[node] = <int32_t> tree.n_nodes
-            tree.stack[3 * n_stack] = <int32_t> tree.n_nodes
-            tree.stack[3 * n_stack + 1] = <int32_t> start
-            tree.stack[3 * n_stack + 2] = <int32_t> middle
-            n_stack += 1
-            tree.stack[3 * n_stack] = <int32_t> tree.n_nodes + 1
-            tree.stack[3 * n_stack + 1] = <int32_t> middle
-            tree.stack[3 * n_stack + 2] = <int32_t> end
-            n_stack += 1
+            push_node(tree, tree.n_nodes, start, middle)
+            push_node(tree, tree.n_nodes + 1, middle, end)
             tree.n_nodes += 2
 
-    cdef void close_leaf(self, Tree* tree, intp_t node) noexcept nogil:
+    cdef void close_leaf(self, BagTree* tree, intp_t node) noexcept nogil:
         """Make a leaf of the node whose classes were counted last."""
         cdef:
             float64_t* shares = tree.shares + tree.n_leaves * self.n_classes
@@ -295,8 +233,8 @@ cdef class OutOfBag:
         tree.left[node] = <int32_t> tree.n_leaves
         tree.n_leaves += 1
 
-    cdef intp_t part(
-        self, Tree* tree, intp_t start, intp_t end, Cut cut
+    cdef intp_t divide(
+        self, BagTree* tree, intp_t start, intp_t end, Cut cut
     ) noexcept nogil:
         """Move the rows that go right behind the others; return where they begin."""
         cdef:
@@ -317,107 +255,126 @@ cdef class OutOfBag:
         return n_left
 
     cdef Cut find_cut(
-        self, Tree* tree, intp_t start, intp_t end, uint64_t key
+        self, BagTree* tree, intp_t start, intp_t end, uint64_t key
     ) noexcept nogil:
         """Return the cut of least Gini impurity; none if nothing is gained."""
         cdef:
-            intp_t i, k, test, swap, n_parting
+            intp_t i, test, swap, n_splitting = 0
             float64_t total = 0.0
-            float64_t scaled = 0.0
-            float64_t squares = 0.0
-            float64_t here
-            bint is_pure = False
             Cut best
+        best.test = -1
+        best.code = -1
+        best.score = self.count_node(tree, start, end, &total)
+        if best.score < 0:
+            return best
+        best.score *= 1.0 + TIE
+        for i in range(self.n_tests):
+            tree.order[i] = <int32_t> i
+        for i in range(self.n_tests):
+            if n_splitting == self.n_tried:
+                break
+            key = mix_with(key, i)
+            swap = i + <intp_t> (draw_share(mix_with(key, 0)) * (self.n_tests - i))
+            test = tree.order[swap]
+            tree.order[swap] = tree.order[i]
+            tree.order[i] = <int32_t> test
+            self.count_test(tree, start, end, test)
+            if tree.n_met > 1:
+                n_splitting += 1
+                if self.is_ordered[test]:
+                    self.try_cuts(tree, test, total, &best)
+                else:
+                    self.try_codes(tree, test, total, &best)
+            self.clear_test(tree)
+        return best
+
+    cdef float64_t count_node(
+        self, BagTree* tree, intp_t start, intp_t end, float64_t* total
+    ) noexcept nogil:
+        """Count the classes of a node; return how pure it is, -1 if it is to be a leaf.
+        """
+        cdef:
+            float64_t scaled = 0.0, squares = 0.0, here
+            bint is_pure = False
+            intp_t i, k
         memset(tree.node_counts, 0, self.n_classes * sizeof(float64_t))
         for i in range(start, end):
             tree.node_counts[self.class_ids[tree.rows[i]]] += tree.drawn[tree.rows[i]]
         for k in range(self.n_classes):
             here = self.class_scale[k] * tree.node_counts[k]
-            total += tree.node_counts[k]
+            total[0] += tree.node_counts[k]
             scaled += here
             squares += here * here
-        best.test = -1
-        best.code = -1
-        best.score = 0.0
         for k in range(self.n_classes):
-            is_pure = is_pure or tree.node_counts[k] == total
-        if is_pure or scaled <= 0 or total < 2 * self.min_leaf:
-            return best
-        best.score = squares / scaled * (1.0 + 1e-9)
-        for i in range(self.n_tests):
-            tree.order[i] = <int32_t> i
-        n_parting = 0
-        for i in range(self.n_tests):
-            if n_parting == self.n_tried:
-                break
-            key = mix_keys(key, i)
-            swap = i + <intp_t> (draw(key) * (self.n_tests - i))
-            test = tree.order[swap]
-            tree.order[swap] = tree.order[i]
-            tree.order[i] = <int32_t> test
-            n_parting += self.try_test(tree, start, end, test, total, &best)
-        return best
+            is_pure = is_pure or tree.node_counts[k] == total[0]
+        if is_pure or scaled <= 0 or total[0] < 2 * self.min_leaf:
+            return -1.0
+        return squares / scaled
 
-    cdef bint try_test(
-        self, Tree* tree, intp_t start, intp_t end, intp_t test, float64_t total,
-        Cut* best,
+    cdef void count_test(
+        self, BagTree* tree, intp_t start, intp_t end, intp_t test
     ) noexcept nogil:
-        """Try every cut of a test; return whether it parts the node at all."""
+        """Count the classes of a node by the codes of a test."""
         cdef:
             const uint16_t* column = &self.codes[test, 0]
-            intp_t n_classes = self.n_classes
-            intp_t n_present = 0
-            intp_t i, k, code
+            intp_t i, code
             int32_t row
-            float64_t in_left, score
-            float64_t* counts
+        tree.n_met = 0
         for i in range(start, end):
             row = tree.rows[i]
             code = column[row]
             if tree.totals[code] == 0:
-                tree.present[n_present] = <int32_t> code
-                n_present += 1
+                tree.met[tree.n_met] = <int32_t> code
+                tree.n_met += 1
             tree.totals[code] += tree.drawn[row]
-            tree.counts[code * n_classes + self.class_ids[row]] += tree.drawn[row]
-        if n_present > 1 and self.is_ordered[test]:
-            memset(tree.left_counts, 0, n_classes * sizeof(float64_t))
-            in_left = 0.0
-            for code in range(self.n_levels[test] + 1):
-                if tree.totals[code] == 0:
-                    continue
-                counts = tree.counts + code * n_classes
-                for k in range(n_classes):
-                    tree.left_counts[k] += counts[k]
-                in_left += tree.totals[code]
-                if total - in_left < self.min_leaf:
-                    break
-                if in_left >= self.min_leaf:
-                    score = self.score(tree, tree.left_counts)
-                    if score > best.score:
-                        best.score = score * (1.0 + 1e-9)
-                        best.test = <int32_t> test
-                        best.code = <int32_t> code
-        elif n_present > 1:
-            for i in range(n_present):
-                code = tree.present[i]
-                in_left = tree.totals[code]
-                if in_left < self.min_leaf or total - in_left < self.min_leaf:
-                    continue
-                score = self.score(tree, tree.counts + code * n_classes)
-                if score > best.score:
-                    best.score = score * (1.0 + 1e-9)
-                    best.test = <int32_t> test
-                    best.code = <int32_t> code
-        for i in range(n_present):
-            tree.totals[tree.present[i]] = 0.0
+            tree.counts[code * self.n_classes + self.class_ids[row]] += tree.drawn[row]
+
+    cdef void clear_test(self, BagTree* tree) noexcept nogil:
+        cdef intp_t i
+        for i in range(tree.n_met):
+            tree.totals[tree.met[i]] = 0.0
             memset(
-                tree.counts + tree.present[i] * n_classes, 0,
-                n_classes * sizeof(float64_t),
+                tree.counts + tree.met[i] * self.n_classes, 0,
+                self.n_classes * sizeof(float64_t),
             )
-        return n_present > 1
+
+    cdef void try_cuts(
+        self, BagTree* tree, intp_t test, float64_t total, Cut* best
+    ) noexcept nogil:
+        """Try every threshold of a number that was counted."""
+        cdef:
+            intp_t code, k
+            float64_t in_left = 0.0
+            const float64_t* counts
+        memset(tree.left_counts, 0, self.n_classes * sizeof(float64_t))
+        for code in range(self.n_levels[test] + 1):
+            if tree.totals[code] == 0:
+                continue
+            counts = tree.counts + code * self.n_classes
+            for k in range(self.n_classes):
+                tree.left_counts[k] += counts[k]
+            in_left += tree.totals[code]
+            if total - in_left < self.min_leaf:
+                break
+            if in_left >= self.min_leaf:
+                keep_better(best, self.score(tree, tree.left_counts), test, code)
+
+    cdef void try_codes(
+        self, BagTree* tree, intp_t test, float64_t total, Cut* best
+    ) noexcept nogil:
+        """Try every outcome of a category that was counted, against all others."""
+        cdef:
+            intp_t i, code
+            float64_t in_left, score
+        for i in range(tree.n_met):
+            code = tree.met[i]
+            in_left = tree.totals[code]
+            if in_left >= self.min_leaf and total - in_left >= self.min_leaf:
+                score = self.score(tree, tree.counts + code * self.n_classes)
+                keep_better(best, score, test, code)
 
     cdef inline float64_t score(
-        self, const Tree* tree, const float64_t* in_left
+        self, const BagTree* tree, const float64_t* in_left
     ) noexcept nogil:
         """Return how pure the sides of a cut are, the more the better."""
         cdef:
@@ -440,25 +397,11 @@ cdef class OutOfBag:
         )
 
 
-cdef int32_t draw_poisson(float64_t mean, uint64_t key) noexcept nogil:
-    """Return a Poisson number, by counting down its distribution.
-
-    A large mean is drawn in parts, of which e to the power is no tiny number.
-    """
-    cdef:
-        float64_t part, chance, left
-        int32_t n = 0
-        int32_t step
-    while mean > 0:
-        part = min(mean, 16.0)
-        mean -= part
-        key = mix_keys(key, 0)
-        left = draw(key)
-        chance = exp(-part)
-        step = 0
-        while left >= chance and step < 200:
-            left -= chance
-            step += 1
-            chance *= part / step
-        n += step
-    return n
+cdef inline void keep_better(
+    Cut* best, float64_t score, intp_t test, intp_t code
+) noexcept nogil:
+    """Take a cut if its score is better than the best one, and no tie."""
+    if score > best.score:
+        best.score = score * (1.0 + TIE)
+        best.test = <int32_t> test
+        best.code = <int32_t> code

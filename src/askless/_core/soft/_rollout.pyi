@@ -1,29 +1,23 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.price._prices import Prices
+from askless._core.cost._workspace import Workspace
 
 class Rollouts:
     def __init__(
         self,
-        codes: NDArray[np.uint16],
-        n_levels: NDArray[np.int32],
-        is_ordered: NDArray[np.uint8],
-        entry_start: NDArray[np.int64],
-        entry_class: NDArray[np.int32],
-        entry_weight: NDArray[np.float64],
-        mistakes: NDArray[np.float64],
+        workspace: Workspace,
         leaf_cost: float,
         exponent: float,
-        prices: Prices,
         n_jobs: int = 1,
         use_floors: bool = True,
     ) -> None: ...
-    def count_classes(self, rows: NDArray[np.int32]) -> NDArray[np.float64]: ...
-    def price_leaf(self, weights: NDArray[np.float64]) -> float: ...
+    def count_classes(
+        self, rows: NDArray[np.int32]
+    ) -> tuple[NDArray[np.float64], float]: ...
     @property
     def least_to_split(self) -> float: ...
-    def part_rows(
+    def divide_rows(
         self, rows: NDArray[np.int32], test: int, cut: int, missing_right: bool
     ) -> tuple[
         list[int], list[NDArray[np.int32]], list[NDArray[np.float64]], list[float]
@@ -33,8 +27,8 @@ class Rollouts:
         rows: NDArray[np.int32],
         paid: NDArray[np.uint8],
         is_open: NDArray[np.uint8],
-        order: float,
-        rule: int,
+        due: float,
+        criterion: int,
         key: int = 0,
     ) -> float: ...
     def choose(
@@ -42,10 +36,12 @@ class Rollouts:
         rows: NDArray[np.int32],
         paid: NDArray[np.uint8],
         is_open: NDArray[np.uint8],
-        order: float,
-        rule: int,
+        due: float,
+        criterion: int,
         n_samples: int,
         n_cuts: int,
         key: int,
         stop: NDArray[np.int32],
     ) -> tuple[int, int, bool, float]: ...
+
+def key_of_child(key: int, test: int, cut: int, branch: int) -> int: ...
