@@ -168,3 +168,16 @@ def test_progress_tells_the_best_so_far_and_the_time_left():
         "two steps, best 7.25 a row, 40 s left",
         "two steps, best 7.25 a row, 50 % done",
     ]
+
+
+def test_a_text_for_unknown_is_read_as_an_empty_cell(run, folder):
+    rows = [("1", "u"), ("", "v"), ("3", "u"), ("9", "v"), ("2", "u"), ("8", "v")]
+    for name, mark in (("marked.csv", "?"), ("empty.csv", "")):
+        lines = [f"{cell or mark},{label}" for cell, label in rows * 3]
+        (folder / name).write_text("\n".join(["volts,cause", *lines]) + "\n")
+    args = ("--target", "cause", "--method", "c45", "--json")
+    run("fit", "marked.csv", *args, "--unknown", "?", "-o", "marked.json")
+    run("fit", "empty.csv", *args, "-o", "empty.json")
+    marked, empty = (askless.load(f"{name}.json") for name in ("marked", "empty"))
+    assert marked.tests[0].kind == "number"
+    assert askless.show(marked) == askless.show(empty)

@@ -76,7 +76,7 @@ def test_matrices_of_numbers_are_walked_without_a_branch(forest, rng, dtype):
     rows = random_rows(rng, forest.tests, int(rng.integers(1, 30)))
     X = np.array([rows[test.name] for test in forest.tests], dtype=dtype).T
     rows = {test.name: X[:, i].tolist() for i, test in enumerate(forest.tests)}
-    assert forest._walker.is_fast
+    assert forest._rows.walker.is_fast
     check_against_twin(forest, rows, np.ascontiguousarray(X))
     check_against_twin(forest, rows, rows)
     leaves = forest.apply(X)

@@ -181,7 +181,7 @@ def test_a_csv_file_of_wrong_costs_is_refused(write, content, message):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("[costs\n", r"must be valid TOML\. Got: .* in .*costs\.toml\. Mend that line"),
+        ("[costs\n", r"must be valid TOML\. Got: .* in .*costs\.toml\. Correct"),
         ("[costs]\na = 1\na = 2\n", r"must be valid TOML\. Got: .*line 3"),
         (b"[costs]\na = '\xff'\n", r"must be valid TOML\. Got: 'utf-8' codec"),
         (

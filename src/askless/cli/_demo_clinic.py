@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-import click
 from rich.text import Text
 
 from askless.cli._output import (
@@ -21,6 +20,7 @@ from askless.cli._output import (
     print_heading,
     print_paragraph,
     print_table,
+    say,
     working,
 )
 from askless.datasets import Examples, make_clinic
@@ -64,15 +64,15 @@ def tour_clinic() -> None:
         "buy; adding a number to every price makes it spend more to be right. Below, "
         f"the mean costs over {n:,} other patients."
     )
-    click.echo()
+    say()
     _print_candidates(candidates, best, every)
-    click.echo()
+    say()
     saved = 1 - best.judging.expected_cost / every
     print_paragraph(
         f"* The cheapest in all, chosen on yet other {n:,} patients. It "
         f"saves {format_share(saved)} of the cost of all tests, and begins so:"
     )
-    click.echo()
+    say()
     print_flowchart(flowchart(best.tree, max_depth=1))
 
 
@@ -161,7 +161,7 @@ def _raise_prices(clinic: Examples, extra: float) -> Costs:
     """Return the costs by position, the same amount added to every price."""
     costs = clinic.costs.renamed({n: i for i, n in enumerate(clinic.test_names)})
     return Costs(
-        {test: price + extra for test, price in costs.costs.items()},  # type: ignore[misc]
+        {test: price + extra for test, price in costs.costs.items()},
         groups=costs.groups,
         discounted={test: price + extra for test, price in costs.discounted.items()},
         delayed=costs.delayed,

@@ -42,7 +42,7 @@ def fit_costs(costs: Costs, tests: Sequence[str], drop: Collection[str]) -> Cost
 
 def _by_name(costs: Costs, tests: Sequence[str]) -> Costs:
     def name(key: str | int) -> str:
-        # A position beyond the last test is left for the library to complain of.
+        # A position beyond the last test is an error of the library.
         is_position = str(key).isdecimal() and int(key) < len(tests)
         return tests[int(key)] if is_position else str(key)
 

@@ -111,7 +111,7 @@ def _find_strangers(policy: Policy, trees: list[Tree], X: Any) -> list[str]:
     notes: list[str] = []
     for index in used if n_rows else []:
         test = policy.tests[index]
-        codes = test.encode(columns[test.name])
+        codes = test.encode_clean(columns[test.name])
         unseen = codes == test.unknown_code
         if unseen.any():
             value = _most_frequent(columns[test.name], unseen)

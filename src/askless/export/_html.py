@@ -85,8 +85,6 @@ def to_html(
 
 
 def _row(box: Box) -> list[Any]:
-    notes = [f"group {box.group}"] if box.group else []
-    notes += ["delayed: the rest is ordered with it"] if box.is_delayed else []
     return [
         box.parent,
         box.label,
@@ -99,7 +97,7 @@ def _row(box: Box) -> list[Any]:
         box.decision,
         box.is_leaf,
         box.is_over,
-        ", ".join(notes),
+        ", ".join(box.notes),
     ]
 
 

@@ -115,7 +115,7 @@ def group_worth(
     found.sort(key=lambda worth: -worth.worth)
     if whole.delayed:
         at_once = Costs(
-            whole.costs,  # type: ignore[arg-type]
+            whole.costs,
             groups=whole.groups,
             discounted=whole.discounted,
             mistakes=whole.mistakes,

@@ -275,8 +275,8 @@ def _check_pairs(inner: _Inner, tests: tuple[Test, ...]) -> None:
     default = inner.nodes.default_branch
     if (node := inner.find(parts_missing & (default[inner.at] != 1))) is not None:
         _fail(
-            "A node that parts numbers from missing ones must send the missing ones "
-            "up.",
+            "A node that separates numbers from missing ones must send the missing "
+            "ones up.",
             f"the default {default[node]} at node {node}",
             "Set the default to 1.",
         )

@@ -8,10 +8,13 @@ module knows bytes, digests and limits, and must not know kinds.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import math
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -43,6 +46,22 @@ SUMMARY_TOLERANCE = 1e-9
 _digests: WeakKeyDictionary[Policy, str] = WeakKeyDictionary()
 
 
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Keep Python from looking for cycles of objects meanwhile.
+
+    Records are many and have no cycles: looking for them was half of the time in which
+    a file of 200,000 nodes was read, and two thirds of that in which it was written.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 # From a policy to bytes.
 
 
@@ -57,10 +76,11 @@ def dump(policy: Policy) -> bytes:
     b'{"format": "askless-policy",'
     """
     check_writable(policy)
-    record = to_record(policy)
     try:
-        record.digest = _remember_digest(policy, record)
-        return to_lines(record)
+        with _without_collector():
+            record = to_record(policy)
+            record.digest = _remember_digest(policy, record)
+            return to_lines(record)
     except UnicodeEncodeError as error:
         raise PolicyFileError(
             "Names in a policy file must be text in UTF-8. Got half of a surrogate "
@@ -107,8 +127,10 @@ def policy_digest(policy: Policy) -> str:
     >>> policy_digest(askless.solve(table).policy)[:7]
     'sha256:'
     """
-    known = _digests.get(policy)
-    return known or _remember_digest(policy, to_record(policy))
+    if policy in _digests:
+        return _digests[policy]
+    with _without_collector():
+        return _remember_digest(policy, to_record(policy))
 
 
 def _remember_digest(policy: Policy, record: PolicyRecord) -> str:
@@ -185,6 +207,11 @@ def _read_at_most(path: Path, n_bytes: int) -> bytes:
 
 def parse(content: bytes, *, edited: bool = False) -> Policy:
     """Return the policy that the content of a file describes; see :func:`load`."""
+    with _without_collector():
+        return _parse(content, edited)
+
+
+def _parse(content: bytes, edited: bool) -> Policy:
     record = _decode(content)
     if not edited and record.digest != _digest(record):
         raise PolicyFileError(

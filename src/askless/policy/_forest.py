@@ -14,13 +14,10 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.code._codes import CutIndex
-from askless._core.tree._forest import ForestWalker
-from askless._core.tree._forest_rows import walk_coded_rows, walk_matrix
 from askless.exceptions import InvalidPolicyError
-from askless.policy._base import raw_columns
 from askless.policy._decide import decide_classes
-from askless.policy._node_policy import NodePolicy, is_matrix_of_floats
+from askless.policy._forest_rows import ForestRows
+from askless.policy._node_policy import NodePolicy
 from askless.policy._nodes import Ints, Nodes
 from askless.policy._tree import Tree
 from askless.problem import Outcome, PriceList, Test
@@ -191,7 +188,7 @@ class Forest(NodePolicy):
         return self._settle(known, np.array(state.at, dtype=np.int32))
 
     def _settle(self, known: tuple[int, ...], at: Ints) -> ForestState:
-        first = self._walker.settle(np.array(known, dtype=np.int32), at)
+        first = self._rows.walker.settle(np.array(known, dtype=np.int32), at)
         return ForestState(known, tuple(at.tolist()), first)
 
     def class_weights(self, state: ForestState) -> NDArray[np.float64]:
@@ -244,55 +241,19 @@ class Forest(NodePolicy):
     # Many rows.
 
     @cached_property
-    def _walker(self) -> ForestWalker:
-        return ForestWalker(
-            self.prices.engine,
-            {**self.nodes.arrays(), "subtree_end": self.subtree_end},
-            np.array([test.n_levels for test in self.tests], dtype=np.int32),
-            np.array(self.used_tests, dtype=np.int32),
-            len(self.classes),
-            _sums_exactly(self.prices),
-        )
+    def _rows(self) -> ForestRows:
+        return ForestRows(self.nodes, self.coding, self.prices, len(self.classes))
 
     def __getstate__(self) -> dict[str, Any]:
         # What is compiled is made again when it is asked for.
-        return {
-            name: value
-            for name, value in self.__dict__.items()
-            if name not in ("_walker", "_cuts")
-        }
+        return {k: v for k, v in self.__dict__.items() if k != "_rows"}
 
-    def _run(
-        self, X: Any, n_jobs: int | None, **wanted: tuple[type, int]
-    ) -> dict[str, Any]:
-        """Walk rows and return the outputs asked for, given their type and width."""
-        n_threads = count_threads(n_jobs)
-        walker = self._walker
-        is_matrix = walker.is_fast and is_matrix_of_floats(X)
-        if is_matrix and X.ndim == 2 and X.shape[1] == len(self.tests):
-            if X.dtype not in (np.float32, np.float64) or not X.flags.c_contiguous:
-                X = np.ascontiguousarray(X, dtype=np.float64)
-            outputs = _make_outputs(len(X), wanted)
-            walk_matrix(walker, X, self._cuts, n_threads, **outputs)
-            return outputs
-        columns, n_rows = raw_columns(X, self.coding, self.used_tests)
-        codes: Any = np.zeros((0, n_rows), dtype=self.coding.dtype)
-        if self.used_tests:
-            codes = self.coding.encode(columns, self.used_tests)
-        outputs = _make_outputs(n_rows, wanted)
-        walk_coded_rows(walker, codes, n_rows, n_threads, **outputs)
-        return outputs
-
-    @cached_property
-    def _cuts(self) -> CutIndex:
-        """The cuts of all used tests, in order."""
-        listed = [self.tests[test].cut_array for test in self.used_tests]
-        starts = np.cumsum([0] + [len(cuts) for cuts in listed]).astype(np.int64)
-        return CutIndex(np.concatenate([*listed, np.zeros(1)]), starts)
+    def _run(self, X: Any, n_jobs: int | None, *wanted: str) -> dict[str, Any]:
+        return self._rows.run(X, count_threads(n_jobs), *wanted)
 
     def apply(self, X: Any, *, n_jobs: int | None = None) -> Ints:
         """Return the leaf of each row in each tree, of shape (n_rows, n_trees)."""
-        leaf: Ints = self._run(X, n_jobs, leaf=(np.int32, self.n_trees))["leaf"]
+        leaf: Ints = self._run(X, n_jobs, "leaf")["leaf"]
         return leaf
 
     def predict(self, X: Any, *, n_jobs: int | None = None) -> NDArray[Any]:
@@ -304,7 +265,7 @@ class Forest(NodePolicy):
     ) -> NDArray[np.float64]:
         """Return the share of the votes, or of the added weights, of each class."""
         if self.voting == "votes":
-            tally = self._run(X, n_jobs, tally=(np.int32, len(self.classes)))["tally"]
+            tally = self._run(X, n_jobs, "tally")["tally"]
             weights = np.asarray(tally, dtype=np.float64)
         else:
             weights = self._believe(X, self.count_leaves(X, n_jobs=n_jobs))
@@ -312,7 +273,7 @@ class Forest(NodePolicy):
 
     def cost(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return what each row pays over all trees."""
-        paid: NDArray[np.float64] = self._run(X, n_jobs, cost=(np.float64, 0))["cost"]
+        paid: NDArray[np.float64] = self._run(X, n_jobs, "cost")["cost"]
         return paid
 
     def predict_and_cost(
@@ -328,20 +289,19 @@ class Forest(NodePolicy):
         >>> forest.predict_and_cost([[1]])
         (array(['odd'], dtype='<U4'), array([1.]))
         """
-        decided, found = self._decide_rows(X, n_jobs, cost=(np.float64, 0))
+        decided, found = self._decide_rows(X, n_jobs, "cost")
         return decided, found["cost"]
 
     def _decide_rows(
-        self, X: Any, n_jobs: int | None, **wanted: tuple[type, int]
+        self, X: Any, n_jobs: int | None, *wanted: str
     ) -> tuple[NDArray[Any], dict[str, Any]]:
         """Return the decision for each row, and what else is wanted of that walk."""
         decided: Ints
         if self.voting == "votes":
-            found = self._run(X, n_jobs, decision=(np.int32, 0), **wanted)
+            found = self._run(X, n_jobs, "decision", *wanted)
             decided = found["decision"]
         else:
-            width = len(self.classes)
-            found = self._run(X, n_jobs, weights=(np.float64, width), **wanted)
+            found = self._run(X, n_jobs, "weights", *wanted)
             decided = self._decide(self._believe(X, found["weights"]))
         return self._class_array[decided], found
 
@@ -365,33 +325,21 @@ class Forest(NodePolicy):
         >>> Forest.from_trees([tree, tree]).walk_path([[1]])[1]
         array([[1.], [1.]])
         """
-        found = self._run(
-            X, n_jobs, leaf=(np.int32, self.n_trees), cost=(np.float64, 0),
-            path_cost=(np.float64, -self.n_trees),
-        )  # fmt: skip
+        found = self._run(X, n_jobs, "leaf", "cost", "path_cost")
         return found["leaf"], found["path_cost"]
 
     def walk_path_codes(
         self, codes: Any, *, n_jobs: int | None = None
     ) -> tuple[Ints, NDArray[np.float64]]:
         """Do what :meth:`walk_path` does, given codes of shape (n_tests, n_rows)."""
-        used = np.ascontiguousarray(codes[self.used_tests])
-        n_rows = codes.shape[1]
-        outputs = _make_outputs(
-            n_rows,
-            {
-                "leaf": (np.int32, self.n_trees),
-                "cost": (np.float64, 0),
-                "path_cost": (np.float64, -self.n_trees),
-            },
+        found = self._rows.run_codes(
+            codes, count_threads(n_jobs), "leaf", "cost", "path_cost"
         )
-        walk_coded_rows(self._walker, used, n_rows, count_threads(n_jobs), **outputs)
-        return outputs["leaf"], outputs["path_cost"]
+        return found["leaf"], found["path_cost"]
 
     def count_leaves(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return the class weights of the leaves of each row, added over the trees."""
-        shape = (np.float64, len(self.classes))
-        weights: NDArray[np.float64] = self._run(X, n_jobs, weights=shape)["weights"]
+        weights: NDArray[np.float64] = self._run(X, n_jobs, "weights")["weights"]
         return weights
 
     def _believe(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -406,26 +354,3 @@ class Forest(NodePolicy):
     def __repr__(self) -> str:
         decide = f"{self.voting} decide"
         return f"Forest({self.n_trees} trees, {self.n_nodes} nodes, {decide})"
-
-
-def _make_outputs(n_rows: int, wanted: dict[str, tuple[type, int]]) -> dict[str, Any]:
-    """Return zeros of each type and width; of a negative one, a row for each tree."""
-    return {
-        name: np.zeros(
-            (-width, n_rows) if width < 0 else (n_rows, width) if width else n_rows,
-            dtype=dtype,
-        )
-        for name, (dtype, width) in wanted.items()
-    }
-
-
-def _sums_exactly(prices: PriceList) -> bool:
-    """Return whether any set of prices adds up to the same in any order.
-
-    So it is if all are multiples of one power of two and few enough digits hold the
-    sum, and if what a test charges does not depend on what was bought before.
-    """
-    if prices.engine.has_groups or prices.engine.has_delays or prices.by_outcome:
-        return False
-    scaled = prices.full * 2.0**16
-    return bool(np.all(scaled == np.floor(scaled)) and scaled.sum() < 2.0**52)

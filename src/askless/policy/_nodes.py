@@ -57,7 +57,7 @@ class Nodes:
         The test of each node, -1 at a leaf.
     cut : ndarray of int32 of shape (n_nodes,)
         At a node that compares a number: which of the test's cuts. One past the last
-        cut parts any number from a missing one. -1 elsewhere.
+        cut separates any number from a missing one. -1 elsewhere.
     default_branch : ndarray of int32 of shape (n_nodes,)
         Which of its branches, counted from 0, takes every outcome that has none of its
         own. -1 at a leaf.

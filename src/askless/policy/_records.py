@@ -48,7 +48,7 @@ class NodeRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
     ``branches`` are pairs of a code and a node. The code of an outcome is its position
     among the test's outcomes or levels; the next one stands for "missing". With a
     ``cut``, code 0 stands for values at most that cut of the test, 1 for values above;
-    one past the last cut parts all numbers from missing ones.
+    one past the last cut separates all numbers from missing ones.
     ``weights`` are pairs of a class and how much of it gets here.
     """
 

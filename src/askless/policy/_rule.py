@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.unknown._table import NoisyTable, choose_test
+from askless._core.unknown._scores import choose_test, score_tests
+from askless._core.unknown._table import Effect, UnknownTable
 from askless.exceptions import (
     InvalidPolicyError,
     UnknownNameError,
@@ -25,7 +26,7 @@ from askless.policy._decide import decide_classes
 from askless.policy._first_steps import FirstSteps
 from askless.problem import Outcome, PriceList, Table, Test
 from askless.problem._jobs import count_threads, threads_for
-from askless.problem._recheck import find_recheck
+from askless.problem._possible import Possible, find_recheck
 from askless.problem._tests import CodeArray
 
 __all__ = ["RULES", "Belief", "Rule"]
@@ -43,8 +44,6 @@ RULES = {
 }
 # Which of them count copies of cases.
 BY_COPIES = (2, 3)
-USELESS = 0
-UNIT = 2.0**40
 # Cases times tests of a belief: so many are worth a second thread, some milliseconds of
 # scoring, and so many are worth being remembered, some tenths of one.
 LEAST_WORK = 200_000
@@ -53,13 +52,13 @@ LEAST_KEPT = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """What a rule knows of a case: the cases left, their noise, and what was done.
+    """What a rule knows of a case: the cases left, how likely, and what was done.
 
     Attributes
     ----------
     cases : ndarray of int32
         The cases that the answers leave possible, those of one class together.
-    noise : ndarray of int64
+    surprisal : ndarray of int64
         How unlikely the answers make each of them, in parts of a bit.
     done : tuple of int
         The tests that were answered or skipped, in order.
@@ -70,7 +69,7 @@ class Belief:
     """
 
     cases: NDArray[np.int32]
-    noise: NDArray[np.int64]
+    surprisal: NDArray[np.int64]
     done: tuple[int, ...]
     note: tuple[int, ...]
     path: tuple[int, ...] | None = None
@@ -78,7 +77,7 @@ class Belief:
     @cached_property
     def key(self) -> bytes:
         """Stands for the arrays when two beliefs are compared."""
-        return self.cases.tobytes() + self.noise.tobytes()
+        return self.cases.tobytes() + self.surprisal.tobytes()
 
     def __eq__(self, other: object) -> bool:
         return self is other or (
@@ -93,19 +92,19 @@ class Belief:
     @property
     def n_bytes(self) -> int:
         """How much memory it takes."""
-        return self.cases.nbytes + self.noise.nbytes
+        return self.cases.nbytes + self.surprisal.nbytes
 
 
 def make_belief(
     cases: NDArray[np.int32],
-    noise: NDArray[np.int64],
+    surprisal: NDArray[np.int64],
     done: tuple[int, ...],
     note: tuple[int, ...] = (),
     path: tuple[int, ...] | None = None,
 ) -> Belief:
     """Return a belief whose least unlikely case counts as certain."""
-    noise = noise - noise.min() if len(noise) else noise
-    return Belief(cases, noise, done, note, path)
+    surprisal = surprisal - surprisal.min() if len(surprisal) else surprisal
+    return Belief(cases, surprisal, done, note, path)
 
 
 class Rule(Policy):
@@ -190,13 +189,12 @@ class Rule(Policy):
         self.chances = tuple(chances)
         self.n_threads = n_threads
         _check_rule(self)
-        starts = np.cumsum([0] + [len(c) for c in self.chances]).astype(np.int64)
+        self.possible = Possible(case_codes, self.tests, self.chances)
         codes: Any = np.ascontiguousarray(case_codes)
-        self.kernel = NoisyTable(
+        self.kernel = UnknownTable(
             codes,
             np.array([test.n_levels for test in tests], dtype=np.int32),
-            np.concatenate([*self.chances, np.zeros(0)]),
-            starts,
+            *self.possible.flat_chances,
             self.case_class,
             self.case_weights,
         )
@@ -246,20 +244,22 @@ class Rule(Policy):
         labels = self.case_class[state.cases]
         if not np.any(labels != labels[0]):
             return None
-        weight = self.kernel.weigh_cases(state.cases, state.noise)
+        weight = self.kernel.weigh_cases(state.cases, state.surprisal)
         number = RULES.get((self.rule, self.form), RULES["elimination", "paper"])
         copies = self._copies(state) if number in BY_COPIES else None
-        scores, kinds = self.kernel.score_tests(
-            state.cases, weight, number, copies, self._count_threads(state)
+        n_threads = self._count_threads(state)
+        scores, effects = score_tests(
+            self.kernel, state.cases, weight, number, copies, n_threads
         )
         done = np.zeros(len(self.tests), dtype=np.uint8)
         done[list(state.done)] = 1
         if self.order is not None:
-            left = [t for t in self.order if not done[t] and kinds[t] != USELESS]
-            return int(left[0]) if left else None
+            is_left = (done == 0) & (effects != Effect.TELLS_NOTHING)
+            left = self.order[is_left[self.order]]
+            return int(left[0]) if left.size else None
         # A test that was skipped is not asked again, so it is no hope either.
-        kinds[done == 1] = USELESS
-        test = choose_test(scores, self._prices_now(state), kinds, done)
+        effects[done == 1] = Effect.TELLS_NOTHING
+        test = choose_test(scores, self._prices_now(state), effects, done)
         return None if test < 0 else int(test)
 
     def _count_threads(self, state: Belief) -> int:
@@ -274,26 +274,12 @@ class Rule(Policy):
             bill.charge(test)
         return np.array([bill.price(test) for test in range(len(self.tests))])
 
-    @cached_property
-    def _copy_bits(self) -> NDArray[np.float64]:
-        bits = np.zeros(len(self.case_class))
-        for test, chances in enumerate(self.chances):
-            support = np.count_nonzero(chances)
-            if support > 1:
-                unknown = self.case_codes[test] == self.tests[test].unknown_code
-                bits += np.log2(support) * unknown
-        return bits
-
     def _copies(self, state: Belief) -> NDArray[np.float64]:
-        """Return how many ways the coins of each case can still fall, scaled."""
-        bits = self._copy_bits[state.cases]
+        """Return in how many ways the draws of each case can still come, scaled."""
+        bits = self.possible.draw_bits[state.cases]
         for test in state.done:
-            support = np.count_nonzero(self.chances[test])
-            if support > 1:
-                codes = self.case_codes[test, state.cases]
-                bits = bits - np.log2(support) * (
-                    codes == self.tests[test].unknown_code
-                )
+            is_unknown = self.possible.is_unknown_in(test, state.cases)
+            bits = bits - self.possible.bits_of_draw(test) * is_unknown
         return np.asarray(np.exp2(bits - bits.max()))
 
     def advance(self, state: Belief, code: int) -> Belief:
@@ -304,19 +290,19 @@ class Rule(Policy):
             return found
         test = self.next_test(state)
         assert test is not None
-        cases, noise = state.cases, state.noise
+        cases, surprisal = state.cases, state.surprisal
         if code != self.tests[test].unknown_code:
-            cases, noise = self.kernel.advance(cases, noise, test, code)
+            cases, surprisal = self.kernel.advance(cases, surprisal, test, code)
         if len(cases) == 0:
-            cases, noise = state.cases, state.noise
-        after = make_belief(cases, noise, (*state.done, test), path=path)
+            cases, surprisal = state.cases, state.surprisal
+        after = make_belief(cases, surprisal, (*state.done, test), path=path)
         if path is not None and len(cases) * len(self.tests) >= LEAST_KEPT:
             self._chosen.keep(path, after, after.n_bytes)
         return after
 
     def class_weights(self, state: Belief) -> NDArray[np.float64]:
         """Return the weight of each class among the cases that are left."""
-        weight = self.kernel.weigh_cases(state.cases, state.noise)
+        weight = self.kernel.weigh_cases(state.cases, state.surprisal)
         summed = np.bincount(
             self.case_class[state.cases], weight, minlength=len(self.classes)
         )
@@ -333,7 +319,7 @@ class Rule(Policy):
 
     def recheck(self, shown: dict[int, int]) -> tuple[int, ...]:
         """Return the fewest tests whose answers leave no case, taken together."""
-        return find_recheck(self.case_codes, self.tests, self.chances, shown)
+        return find_recheck(self.possible, shown)
 
     # Many rows: one after another, as the rule is.
 

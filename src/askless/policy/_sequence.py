@@ -18,7 +18,7 @@ from askless.policy._cases import check_cases, check_order
 from askless.policy._decide import decide_classes
 from askless.problem import Outcome, PriceList, Table, Test
 from askless.problem._jobs import count_threads
-from askless.problem._recheck import find_recheck
+from askless.problem._possible import Possible, find_recheck
 from askless.problem._tests import CodeArray
 
 __all__ = ["Sequence"]
@@ -179,7 +179,7 @@ class Sequence(Policy):
         # Any level may come where the outcome is unknown.
         chances = tuple(np.ones(max(test.n_levels, 1)) for test in tests)
         codes: Any = self.case_codes
-        found = find_recheck(codes, tests, chances, steps)
+        found = find_recheck(Possible(codes, tests, chances), steps)
         return tuple(int(self.order[step]) for step in found)
 
     def tests_ahead(self, state: SequenceState) -> list[int]:

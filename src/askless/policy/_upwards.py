@@ -82,7 +82,7 @@ class HandedUp:
         Notes
         -----
         A delayed test comes too late to choose by, so everything that may be asked
-        after it is ordered, fetched and paid for together with it.
+        after it is fetched and paid for together with it.
 
         Examples
         --------
@@ -179,7 +179,7 @@ class HandedUp:
     ) -> CaseResult:
         """Do what :meth:`run` does with a ``fetch`` that is to be awaited.
 
-        Tests that are ordered together are fetched at the same time.
+        Tests that are bought together are fetched at the same time.
 
         Examples
         --------

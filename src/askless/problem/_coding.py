@@ -47,8 +47,8 @@ def float32_cuts(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return cuts between pairs of values, exact in single precision.
 
-    A cut t must part the pair in double and in single precision, so with f the rounding
-    to single precision: max(below, f(below)) <= t < min(above, f(above)).
+    A cut t must separate the pair in double and in single precision, so with f the
+    rounding to single precision: max(below, f(below)) <= t < min(above, f(above)).
 
     Returns
     -------
@@ -77,8 +77,8 @@ def float32_cuts(
 def number_test(name: str, distinct: NDArray[np.float64], bins: NDArray[Any]) -> Test:
     """Return a number test that cuts wherever the bin of distinct values changes.
 
-    Where single precision cannot part the two values at such an edge, the cut moves to
-    the nearest two that it can part. Seconds since 1970 are 128 apart there: most edges
+    Where single precision cannot separate the two values at such an edge, the cut moves
+    to the nearest two that it can. Seconds since 1970 are 128 apart there: most edges
     would be lost, and the levels to either side of them merged.
     """
     edges = np.flatnonzero(np.diff(bins))
@@ -136,13 +136,13 @@ def quantile_test(
         pair = None
     if pair is not None:
         return number_test(name, pair, np.arange(len(pair)))
-    ordered = np.sort(values.astype(np.float64, copy=False))
-    ordered = ordered[: np.searchsorted(ordered, np.nan)]
-    if ordered.size == 0:
+    rising = np.sort(values.astype(np.float64, copy=False))
+    rising = rising[: np.searchsorted(rising, np.nan)]
+    if rising.size == 0:
         return Test(name, "number")
-    is_first = np.append(True, ordered[1:] != ordered[:-1])
+    is_first = np.append(True, rising[1:] != rising[:-1])
     ranks = np.flatnonzero(is_first)
-    return _ranked_test(name, ordered[is_first], ranks, ordered.size, max_levels)
+    return _ranked_test(name, rising[is_first], ranks, rising.size, max_levels)
 
 
 def quantile_tests(names: Sequence[str], matrix: NDArray[Any]) -> tuple[Test, ...]:

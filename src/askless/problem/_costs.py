@@ -77,7 +77,7 @@ class Costs:
 
     def __init__(
         self,
-        costs: Mapping[str, float] | Sequence[float] | NDArray[Any],
+        costs: Mapping[Any, float] | Sequence[float] | NDArray[Any],
         *,
         groups: Mapping[str, Iterable[Key]] | None = None,
         discounted: Mapping[Any, float] | None = None,
@@ -207,7 +207,7 @@ class Costs:
                     f"{called[name]!r} and by {key!r}. Remove one of them."
                 )
             called[name] = key
-        prices: dict[Any, float] = {n: self.costs[key] for n, key in called.items()}
+        prices = {name: self.costs[key] for name, key in called.items()}
         return Costs(
             prices,
             groups={g: list(map(rename, ts)) for g, ts in self.groups.items()},

@@ -25,7 +25,14 @@ from askless.problem._column import Column, clean_column, is_number
 from askless.problem._frames import Columns, list_some
 from askless.problem._tests import MAX_LEVELS, CodeArray, Outcome, Test
 
-__all__ = ["CodedOutcomes", "Reading", "code_outcomes", "example_value"]
+__all__ = [
+    "CodedOutcomes",
+    "Reading",
+    "blank_marked",
+    "code_outcomes",
+    "example_value",
+    "find_marked",
+]
 
 
 @dataclass(frozen=True)
@@ -57,8 +64,8 @@ class CodedOutcomes(NamedTuple):
 
 def code_outcomes(columns: Columns, reading: Reading) -> CodedOutcomes:
     """Return the tests that the columns come from, and what they show as codes."""
-    marked = {k: _find_marked(column, reading.unknown) for k, column in columns.items()}
-    columns = Columns((k, _blank_marked(v, marked[k], k)) for k, v in columns.items())
+    marked = {k: find_marked(column, reading.unknown) for k, column in columns.items()}
+    columns = Columns((k, blank_marked(v, marked[k], k)) for k, v in columns.items())
     listed = _check_alphabet(reading.alphabet, columns)
     tests = tuple(
         _choose_levels(name, column, reading, listed.get(name))
@@ -86,14 +93,14 @@ def _check_levels(levels: int | None) -> None:
         )
 
 
-def _find_marked(column: Column, unknown: Any) -> NDArray[np.bool_]:
+def find_marked(column: Column, unknown: Any) -> NDArray[np.bool_]:
     """Return which cells hold the value that marks an unknown outcome."""
     if unknown is None:
         return np.zeros(len(column), dtype=bool)
     return np.array([v == unknown for v in column.tolist()], dtype=bool)
 
 
-def _blank_marked(column: Column, marked: NDArray[np.bool_], name: str) -> Column:
+def blank_marked(column: Column, marked: NDArray[np.bool_], name: str) -> Column:
     """Return the column without the marked cells, as numbers if the rest is numbers."""
     if not marked.any():
         return column
@@ -118,8 +125,8 @@ def _check_alphabet(
         if strange:
             raise InvalidTableError(
                 f"The outcomes of {name!r} must be in its alphabet, which is "
-                f"{list_some(checked[name])}. Got {strange[0]!r}. Add it, or mend the "
-                "cell."
+                f"{list_some(checked[name])}. Got {strange[0]!r}. Add it, or correct "
+                "the cell."
             )
     return checked
 

@@ -19,14 +19,17 @@ from askless.exceptions import (
 )
 from askless.problem._costs import Costs, as_costs
 from askless.problem._frames import list_some
-from askless.problem._indistinct import (
-    explain_pair,
-    find_indistinct,
-    merge_identical,
-)
+from askless.problem._identical import merge_identical
 from askless.problem._outcomes import Reading, code_outcomes, example_value
-from askless.problem._recheck import find_recheck
-from askless.problem._split import find_case, find_test, list_falls
+from askless.problem._possible import (
+    Possible,
+    explain_pair,
+    find_case,
+    find_indistinct,
+    find_recheck,
+    find_test,
+    list_draws,
+)
 from askless.problem._table_notes import list_notes
 from askless.problem._table_parts import (
     check_chances,
@@ -133,11 +136,11 @@ class Table:
         alphabet: Mapping[str, Sequence[Any]] | None = None,
     ) -> None:
         reading = Reading(unknown, missing, levels, thresholds, alphabet)
-        columns, labels = take_classes(outcomes, classes, tests)
+        columns, case_classes = take_classes(outcomes, classes, tests)
         n_cases = check_size(columns)
-        check_length(labels, n_cases, "class")
+        check_length(case_classes, n_cases, "class")
         self.coding, self.codes, self.is_ordered = code_outcomes(columns, reading)
-        self.classes, self.class_ids = number_classes(labels)
+        self.classes, self.class_ids = number_classes(case_classes)
         self.prior = check_prior(prior, n_cases)
         self.cases = name_cases(cases, n_cases)
         self.costs = as_costs(costs, self.n_tests)
@@ -146,7 +149,7 @@ class Table:
         self._freeze()
 
     def _changed(self, **parts: Any) -> Table:
-        """Return the table with some of its parts changed, and nothing looked at."""
+        """Return the table with some of its parts changed; nothing is checked again."""
         other = object.__new__(Table)
         other.__dict__.update({name: self.__dict__[name] for name in PARTS} | parts)
         other._freeze()
@@ -188,10 +191,14 @@ class Table:
         return [self.classes[i] for i in self.class_ids]
 
     @cached_property
+    def possible(self) -> Possible:
+        """Which outcomes are possible for a case, and what tells two apart."""
+        return Possible(self.codes, self.tests, self.chances)
+
+    @property
     def is_unknown(self) -> NDArray[np.bool_]:
         """Which outcomes are unknown, of shape (n_tests, n_cases)."""
-        unknown = np.array([test.unknown_code for test in self.tests])
-        return np.asarray(self.codes == unknown[:, None])
+        return self.possible.is_unknown
 
     @cached_property
     def has_unknown(self) -> bool:
@@ -201,31 +208,11 @@ class Table:
     @cached_property
     def indistinct(self) -> list[tuple[int, int]]:
         """Pairs of cases of different class that no test is sure to tell apart."""
-        return find_indistinct(
-            self.codes, self.is_unknown, self.class_ids, self._never_shown
-        )
-
-    @cached_property
-    def _never_shown(self) -> NDArray[np.bool_] | None:
-        """Known outcomes that an unknown one of the test never is; None if no chance.
-
-        They tell a case from one whose outcome is unknown.
-        """
-        if all(chances.all() for chances in self.chances) and not np.any(
-            self.codes == np.array([[test.missing_code] for test in self.tests])
-        ):
-            return None
-        never = np.zeros(self.codes.shape, dtype=bool)
-        for i, test in enumerate(self.tests):
-            by_code = np.ones(test.n_levels + 2, dtype=bool)
-            by_code[: test.n_levels] = self.chances[i][: test.n_levels] <= 0
-            by_code[test.unknown_code] = False
-            never[i] = by_code[self.codes[i]]
-        return never
+        return find_indistinct(self.possible, self.class_ids)
 
     @cached_property
     def notes(self) -> list[str]:
-        """Remarks on the table that a user should hear of."""
+        """Remarks on the table that a user should know of."""
         return list_notes(self)
 
     def merged(self, *, weights: Literal["sum", "equal"] = "sum") -> Table:
@@ -269,7 +256,7 @@ class Table:
 
         The case becomes several cases of its class, one for each outcome that may be
         seen, with its weight shared by chance. That is the same: an unknown outcome is
-        a coin that is thrown once. What is to be found out is the class; rules that
+        drawn once and then fixed. What is to be found out is the class; rules that
         count cases count each of them. Where it was not sure to be told from another
         case, it may be now by some of its outcomes, and a policy goes on to do so.
 
@@ -301,7 +288,7 @@ class Table:
                 "is, or mark it as unknown first."
             )
         shares = check_shares(self.tests[column], chances)
-        codes, parts, names = list_falls(self.tests[column], self.cases[row], shares)
+        codes, parts, names = list_draws(self.tests[column], self.cases[row], shares)
         order = np.repeat(
             np.arange(self.n_cases),
             [len(codes) if i == row else 1 for i in range(self.n_cases)],
@@ -353,7 +340,7 @@ class Table:
             )
             if not says_nothing:
                 shown[index[name]] = code
-        found = find_recheck(self.codes, self.tests, self.chances, shown)
+        found = find_recheck(self.possible, shown)
         return [self.tests[test].name for test in found]
 
     def explain_indistinct(self, most: int = 10) -> list[str]:
@@ -373,7 +360,7 @@ class Table:
         'case 1' is known to be other than 'yes'.
         """
         return [
-            explain_pair(self.codes, self.is_unknown, self.tests, self.cases, a, b)
+            explain_pair(self.possible, self.cases, a, b)
             for a, b in self.indistinct[:most]
         ]
 

@@ -41,11 +41,11 @@ def list_notes(table: Table) -> list[str]:
 
 def _note_indistinct(table: Table) -> str:
     a, b = table.indistinct[0]
-    labels = table.case_classes
+    classes = table.case_classes
     n_pairs = len(table.indistinct)
     return (
         f"No test is sure to tell {table.cases[a]!r} from {table.cases[b]!r}, though "
-        f"their classes differ ({labels[a]!r} and {labels[b]!r}): {n_pairs} such "
+        f"their classes differ ({classes[a]!r} and {classes[b]!r}): {n_pairs} such "
         f"pair{'s' * (n_pairs > 1)}. Add a test, or merge such cases by "
         "table.merged()."
     )

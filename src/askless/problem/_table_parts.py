@@ -101,12 +101,12 @@ def check_length(values: Column, n_cases: int, what: str) -> Column:
     return values
 
 
-def number_classes(labels: Column) -> tuple[tuple[Outcome, ...], NDArray[np.int32]]:
+def number_classes(given: Column) -> tuple[tuple[Outcome, ...], NDArray[np.int32]]:
     """Return the classes in ascending order, and the number of each case's class."""
-    classes = tuple(distinct_outcomes(labels))
-    index = {label: i for i, label in enumerate(classes)}
+    classes = tuple(distinct_outcomes(given))
+    index = {one: i for i, one in enumerate(classes)}
     # Neither None nor NaN is a class.
-    ids = np.array([index.get(label, -1) for label in labels.tolist()], dtype=np.int32)
+    ids = np.array([index.get(one, -1) for one in given.tolist()], dtype=np.int32)
     lost = np.flatnonzero(ids < 0)
     if lost.size:
         raise InvalidTableError(

@@ -29,7 +29,7 @@ MAX_LEVELS = 65_534
 
 
 def code_dtype(n_levels: int) -> np.dtype[Any]:
-    """Return the narrowest type for the codes of a test of so many levels."""
+    """Return the narrowest type for the codes of a test of this many levels."""
     return np.dtype(np.uint8 if n_levels + 2 <= 256 else np.uint16)
 
 

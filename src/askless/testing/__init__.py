@@ -15,12 +15,6 @@ from askless.testing._reference_ensemble import (
     plain_ensemble_answer,
     plain_ensemble_state,
 )
-from askless.testing._reference_noisy import (
-    PlainNoisy,
-    brute_force_noisy,
-    plain_rule_cost,
-    plain_rule_score,
-)
 from askless.testing._reference_policy import (
     PlainEvaluation,
     PlainRun,
@@ -45,6 +39,12 @@ from askless.testing._reference_trees import (
     plain_errors_c45,
     plain_trial,
 )
+from askless.testing._reference_unknown import (
+    PlainUnknown,
+    brute_force_unknown,
+    plain_rule_cost,
+    plain_rule_score,
+)
 
 __all__ = [
     "PlainCostTree",
@@ -52,14 +52,14 @@ __all__ = [
     "PlainEvaluation",
     "PlainForest",
     "PlainGrower",
-    "PlainNoisy",
     "PlainRun",
     "PlainState",
+    "PlainUnknown",
     "Tradeoff",
     "brute_force_cost",
-    "brute_force_noisy",
     "brute_force_pareto",
     "brute_force_tradeoffs",
+    "brute_force_unknown",
     "check_policy",
     "count_pairs",
     "encode_category",

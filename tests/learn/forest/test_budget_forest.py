@@ -11,9 +11,11 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from askless import BudgetForestClassifier, Costs
-from askless._core.greedy._bagging import draw_bag, grow_bagged, use_fast_bytes
-from askless._core.greedy._bundles import bundle_codes
+from askless._core.greedy._bag_grow import grow_bagged
+from askless._core.greedy._bag_rows import use_fast_bytes
+from askless._core.greedy._bagging import bundle_codes, draw_bag
 from askless._core.greedy._criteria import Hinged, score_split
+from askless._core.greedy._options import GrowthLimits, GrowthRows, RandomDraws
 from askless._core.greedy._splits import count_draws
 from askless._core.tree._store import join_trees
 from askless.datasets import make_clinic
@@ -138,8 +140,10 @@ def random_case(rng):
         **PLAIN,
         "alpha": float(rng.choice([0, 0, 1, 2, 5.5])),
         "max_features": int(rng.choice([0, 0, 1, 2, 3])),
-        "max_depth": None if rng.random() < 0.7 else int(rng.integers(0, 5)),
-        "min_weight": float(rng.choice([0, 0, 10])),
+        "limits": GrowthLimits(
+            max_depth=None if rng.random() < 0.7 else int(rng.integers(0, 5)),
+            min_weight=float(rng.choice([0, 0, 10])),
+        ),
         "bootstrap": bool(rng.random() < 0.8),
         "seed": int(rng.integers(1000)),
     }
@@ -179,22 +183,28 @@ def test_switches_of_the_fast_grower_do_not_change_a_tree(rng, alpha, max_featur
     examples = code_examples(X, names, y, 4, None)
     prices = rng.choice([0.5, 1.0, 3.0], len(names))
 
-    def grow(use_blocks, use_bits, counts):
+    rows = GrowthRows(
+        examples.codes, examples.class_rows, examples.n_levels, examples.is_ordered
+    )
+
+    def grow(use_sets, use_bits, counts):
         tree = grow_bagged(
-            examples.codes, examples.class_rows, prices, examples.n_levels,
-            counts=counts, bundles=bundle_codes(
-                examples.codes, prices, use_bits=use_bits
-            ),
-            alpha=alpha, key=3, max_depth=99, max_impurity=0.0, min_weight=0.0,
-            max_features=max_features, use_blocks=use_blocks,
-        )  # fmt: skip
+            rows,
+            prices,
+            alpha=alpha,
+            counts=counts,
+            bundles=bundle_codes(examples.codes, prices, use_bits=use_bits),
+            limits=GrowthLimits(max_depth=99),
+            draws=RandomDraws(key=3, max_tests=max_features),
+            use_sets=use_sets,
+        )
         return join_trees([tree])
 
     for counts in (draw_bag(n, 7), None):
         expected = grow(False, False, counts)
         assert len(expected["test"]) > 100
-        for use_blocks, use_bits in ((True, True), (True, False), (False, True)):
-            found = grow(use_blocks, use_bits, counts)
+        for use_sets, use_bits in ((True, True), (True, False), (False, True)):
+            found = grow(use_sets, use_bits, counts)
             assert all(np.array_equal(found[name], expected[name]) for name in found)
 
 

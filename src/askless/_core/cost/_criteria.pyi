@@ -2,7 +2,7 @@ from typing import TypedDict
 
 from askless._core.cost._workspace import Workspace
 
-class Judged(TypedDict):
+class _Judged(TypedDict):
     test: int
     cut: int
     gain: float
@@ -15,10 +15,10 @@ class Judged(TypedDict):
 RULES: dict[str, int]
 
 def judge_all(
-    workspace: Workspace,
+    ws: Workspace,
     rule: int,
     w: float = 1.0,
     least_part: float = 0.0,
     with_penalty: bool = False,
     needs_gain: bool = False,
-) -> tuple[list[Judged], int]: ...
+) -> tuple[list[_Judged], int]: ...

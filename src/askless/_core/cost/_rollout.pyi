@@ -3,12 +3,6 @@ from numpy.typing import NDArray
 
 from askless._core.price._prices import Prices
 
-EG2: int
-DTMC: int
-SEG2: int
-TWO_STEP: int
-ROLLOUT: int
-
 class Rollouts:
     def __init__(
         self,

@@ -9,11 +9,14 @@ class Cover:
     def __init__(
         self,
         codes: NDArray[np.uint16],
-        label: NDArray[np.int32],
+        class_id: NDArray[np.int32],
         price: NDArray[np.int64],
         depth: int,
     ) -> None: ...
 
+def pack_codes(
+    codes: NDArray[np.uint16], n_planes: int, n_words: int
+) -> NDArray[np.uint64]: ...
 def bound_cases(
     cover: Cover,
     cases: NDArray[np.uint16],

@@ -72,7 +72,7 @@ cdef class ForestWalker:
     cdef void pay(
         self, const uint8_t* row, intp_t tree, uint8_t* marks, float64_t* spent
     ) noexcept nogil
-    cdef void order_below(
+    cdef void buy_below(
         self, int32_t node, uint8_t* paid, uint8_t* is_open, float64_t* spent
     ) noexcept nogil
 

@@ -353,7 +353,7 @@ cdef class ForestWalker:
                     if out.cost == NULL or paid[test]:
                         pass
                     elif self.prices.delayed[test]:
-                        self.order_below(at, paid, is_open, &out.cost[row])
+                        self.buy_below(at, paid, is_open, &out.cost[row])
                     else:
                         out.cost[row] += self.prices.charge(test, code, paid, is_open)
                     at = self.follow(at, code)
@@ -365,7 +365,7 @@ cdef class ForestWalker:
         free(marks)
         return 0
 
-    cdef void order_below(
+    cdef void buy_below(
         self, int32_t node, uint8_t* paid, uint8_t* is_open, float64_t* spent
     ) noexcept nogil:
         """Charge for a delayed test and all below it, added up before they are paid."""

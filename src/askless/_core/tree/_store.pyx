@@ -185,7 +185,10 @@ def join_trees(list trees not None):
         n_weights += tree.n_weights
     if n_nodes >= 2**31 - 1 or n_branches >= 2**31 - 1:
         raise OverflowError("a forest must have fewer than 2**31 nodes")
-    joined = {"tree_start": start_trees(trees), "decision": decide_nodes(trees, n_nodes)}
+    joined = {
+        "tree_start": start_trees(trees),
+        "decision": decide_nodes(trees, n_nodes),
+    }
     for name in ("test", "cut", "default_branch"):
         joined[name] = join_nodes(trees, name, np.empty(n_nodes, dtype=np.int32))
     joined["branch_code"] = join_nodes(

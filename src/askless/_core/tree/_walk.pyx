@@ -73,6 +73,7 @@ def walk_numbers(
         intp_t n_groups = n_rows // N_LANES
         intp_t group, node, row
         int32_t at
+        bint is_leaf
         float64_t value
         int32_t[::1] leaf = np.empty(n_rows, dtype=np.int32)
         NumberNode* nodes = <NumberNode*> malloc(n_nodes * sizeof(NumberNode))
@@ -80,16 +81,12 @@ def walk_numbers(
         raise MemoryError("no memory left to walk a tree")
     for node in range(n_nodes):
         nodes[node].threshold = threshold[node]
-        if column[node] >= 0:
-            nodes[node].column = column[node]
-            nodes[node].left = left[node]
-            nodes[node].right = right[node]
-            nodes[node].missing = missing[node]
-        else:
-            nodes[node].column = 0
-            nodes[node].left = <int32_t> node
-            nodes[node].right = <int32_t> node
-            nodes[node].missing = <int32_t> node
+        # A leaf leads to itself, whatever it reads.
+        is_leaf = column[node] < 0
+        nodes[node].column = 0 if is_leaf else column[node]
+        nodes[node].left = <int32_t> node if is_leaf else left[node]
+        nodes[node].right = <int32_t> node if is_leaf else right[node]
+        nodes[node].missing = <int32_t> node if is_leaf else missing[node]
     if n_columns:
         for group in prange(
             n_groups, nogil=True, schedule="static", num_threads=n_jobs

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from askless._core.greedy._options import GrowthLimits
 from askless.exceptions import InvalidOptionError
 from askless.learn._base import PolicyClassifier
 from askless.learn._checks import (
@@ -238,8 +239,9 @@ class BudgetForestClassifier(PolicyClassifier):
             split=self.split,
             thresholds=self.thresholds,
             max_features=count_features(self.max_features, self.n_features_in_),
-            max_depth=self.max_depth,
-            min_weight=float(self.min_weight),
+            limits=GrowthLimits(
+                max_depth=self.max_depth, min_weight=float(self.min_weight)
+            ),
             free_reuse=bool(self.free_reuse),
             bootstrap=bool(self.bootstrap),
             seed=self._seed,

@@ -1,13 +1,12 @@
-"""GreedyTree on examples: a tree of least worst cost for the pairs it separates."""
+"""GreedyTree on examples: one tree, grown by the price of separating pairs."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from askless._core.greedy._criteria import Pairs
 from askless._core.greedy._grow import grow_greedy
+from askless._core.greedy._options import GrowthLimits, GrowthRows
 from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_max_depth, check_number
 from askless.learn._examples import Examples
@@ -20,7 +19,7 @@ class GreedyTreeClassifier(PolicyClassifier):
     """One tree, grown by the price of separating pairs of different class.
 
     At each node the tree buys the test that, in its worst outcome, separates the most
-    pairs of rows of different class for its price; one whose group is open is
+    pairs of rows of different class for its price; a test whose group is open is
     discounted.
 
     Parameters
@@ -93,18 +92,23 @@ class GreedyTreeClassifier(PolicyClassifier):
         max_depth = check_max_depth(self.max_depth)
         coded = examples.code()
         prices = examples.costs.price_list(coded.tests)
-        arrays = grow_greedy(
+        rows = GrowthRows(
             coded.codes,
             coded.class_rows,
-            Pairs(),
-            prices.engine,
             coded.n_levels,
             coded.is_ordered,
             weights=coded.weights,
-            max_depth=2**31 if max_depth is None else max_depth,
+        )
+        limits = GrowthLimits(
+            max_depth=max_depth,
             max_impurity=float(self.delta),
             min_weight=float(self.min_weight),
-            max_nodes=np.iinfo(np.int32).max,
+        )
+        arrays = grow_greedy(
+            rows,
+            Pairs(),
+            prices.engine,
+            limits=limits,
             free_reuse=bool(self.free_reuse),
         )
         mistakes = examples.costs.mistake_matrix(examples.classes)

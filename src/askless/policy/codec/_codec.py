@@ -74,7 +74,7 @@ PARTS = {
 def has_part(record: PolicyRecord, name: str) -> bool:
     """Return whether a record has a part, and not what stands for none."""
     value = getattr(record, name)
-    return value != PARTS[name] and value != []
+    return bool(value != PARTS[name] and value != [])
 
 
 def check_parts(codec: Codec, record: PolicyRecord) -> None:

@@ -44,7 +44,7 @@ def _from_ensemble(policy: Ensemble) -> EnsembleRecord:
             pairwise(trees.tree_start.tolist()), trees.output, strict=True
         )
     ]
-    return EnsembleRecord(
+    record = EnsembleRecord(
         link=output.link,
         offset=list(output.offset),
         bounds=policy.bounds,  # type: ignore[arg-type]
@@ -52,13 +52,17 @@ def _from_ensemble(policy: Ensemble) -> EnsembleRecord:
         sets=sets,
         divisor=output.divisor,
         slope=output.slope,
-        decides_by=output.decides_by,
         single_precision=output.is_single,
-        functions=output.functions,
         threshold=policy.threshold,
         complete=policy.is_complete,
         tolerance=policy.tolerance,
     )
+    # Left out only if it is the very object of the default, not one that was pickled.
+    if output.decides_by != "raw":
+        record.decides_by = output.decides_by
+    if output.functions != "numpy":
+        record.functions = output.functions
+    return record
 
 
 def _tree_record(

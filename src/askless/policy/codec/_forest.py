@@ -12,7 +12,7 @@ __all__ = ["FOREST"]
 
 
 def _write(forest: Forest, record: PolicyRecord) -> None:
-    # A field with its default value is left out: this must be the very object.
+    # Left out only if it is the very object of the default.
     if forest.voting == "counts":
         record.rule = "counts"
     record.trees = write_nodes(forest)

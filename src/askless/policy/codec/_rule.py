@@ -21,7 +21,10 @@ def _write(rule: Rule, record: PolicyRecord) -> None:
             "its table, or let it be written out as a tree."
         )
     chances = [given.tolist() for given in rule.chances]
-    record.choice = ChoiceRecord(rule.rule, chances, rule.form)  # type: ignore[arg-type]
+    record.choice = ChoiceRecord(rule.rule, chances)  # type: ignore[arg-type]
+    # Left out only if it is the very object of the default.
+    if rule.form != "paper":
+        record.choice.form = rule.form  # type: ignore[assignment]
     record.cases = write_cases(rule)
     if rule.order is not None:
         record.order = rule.order.tolist()

@@ -45,12 +45,12 @@ def expand_rule(task: Task, choose: Callable[[Cases, Any], Choice]) -> Tree:
         codes = table.codes[test, cases]
         present, where = np.unique(codes, return_inverse=True)
         parts = [cases[where == i] for i in range(len(present))]
-        mass = np.array([table.prior[part].sum() for part in parts])
-        builder.add_test(test, present, weights, default=int(np.argmax(mass)))
+        sums = np.array([table.prior[part].sum() for part in parts])
+        builder.add_test(test, present, weights, default=int(np.argmax(sums)))
         stack.extend((part, below(part) if below else None) for part in reversed(parts))
     return Tree(
         table.tests,
-        task.labels,
+        task.classes,
         table.prices,
         nodes=builder.build(),
         mistakes=task.mistakes,
@@ -58,6 +58,6 @@ def expand_rule(task: Task, choose: Callable[[Cases, Any], Choice]) -> Tree:
 
 
 def _weigh(task: Task, cases: Cases) -> dict[int, float]:
-    labels, where = np.unique(task.label_ids[cases], return_inverse=True)
+    classes, where = np.unique(task.class_ids[cases], return_inverse=True)
     weights = np.bincount(where, weights=task.table.prior[cases])
-    return dict(zip(labels.tolist(), weights.tolist(), strict=True))
+    return dict(zip(classes.tolist(), weights.tolist(), strict=True))
