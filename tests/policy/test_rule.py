@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
 import askless
 from askless.policy import Rule
+from askless.policy._first_steps import FirstSteps
+from askless.policy._rule import LEAST_WORK
 from askless.policy._sample import sample_policy
 from tests.solve.unknown.tables import draw_unknown, make_toy, solve_quietly
 
@@ -200,3 +204,55 @@ def test_rules_are_checked():
     for change in wrong:
         with pytest.raises(askless.exceptions.InvalidPolicyError):
             Rule(good.tests, good.classes, good.prices, **(parts | change))
+
+
+# What is remembered.
+
+
+def follow(policy, codes):
+    state, states = policy.initial_state(), []
+    while (test := policy.next_test(state)) is not None:
+        states.append(state)
+        state = policy.advance(state, int(codes[test]))
+    return [*states, state]
+
+
+def test_first_steps_are_found_once_and_steps_alike_are_equal(rng, monkeypatch):
+    table = askless.Table(rng.integers(0, 3, (80, 12)), list(range(80)))
+    asked = []
+    choose = Rule._choose
+    monkeypatch.setattr(
+        Rule, "_choose", lambda self, state: asked.append(1) or choose(self, state)
+    )
+    plain = [follow(Rule.from_table(table), row) for row in table.codes.T]
+    n_plain = len(asked)
+    monkeypatch.setattr("askless.policy._rule.LEAST_KEPT", 0)
+    policy = Rule.from_table(table)
+    for _ in range(2):
+        asked.clear()
+        states = [follow(policy, row) for row in table.codes.T]
+        # Equal, and of one hash, whether they were remembered or not.
+        assert states == plain
+        assert hash(states[0][-1]) == hash(plain[0][-1])
+        assert states[0][-1] != states[1][-1]
+    assert not asked
+    assert n_plain > 80
+    # With no room for them, all but the very first step are found again.
+    forgetful = Rule.from_table(table)
+    forgetful._chosen = FirstSteps(most_bytes=0)
+    asked.clear()
+    assert [follow(forgetful, row) for row in table.codes.T] == plain
+    assert len(asked) == n_plain - 79
+
+
+def test_a_second_thread_is_for_many_cases_only(rng):
+    few = Rule.from_table(askless.Table([[0], [1]], ["a", "b"]))
+    assert few.n_threads == 1
+    few.n_threads = 2
+    assert few._count_threads(few.initial_state()) == 1
+    table = askless.Table(rng.integers(0, 2, (LEAST_WORK // 4, 4)), [0, 1] * 25_000)
+    many = Rule.from_table(table)
+    one = many._choose(many.initial_state())
+    many.n_threads = 2
+    assert many._count_threads(many.initial_state()) == min(2, os.cpu_count() or 1)
+    assert many._choose(many.initial_state()) == one

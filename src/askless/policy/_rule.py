@@ -6,7 +6,7 @@ trouble. It does not know what it costs; that is worked out by whoever made it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -23,8 +23,9 @@ from askless.exceptions import (
 from askless.policy._base import Policy, raw_columns
 from askless.policy._cases import check_cases, check_order
 from askless.policy._decide import decide_classes
+from askless.policy._first_steps import FirstSteps
 from askless.problem import Outcome, PriceList, Table, Test
-from askless.problem._jobs import count_threads
+from askless.problem._jobs import count_threads, threads_for
 from askless.problem._possible import Possible, find_recheck
 from askless.problem._tests import CodeArray
 
@@ -43,9 +44,13 @@ RULES = {
 }
 # Which of them count copies of cases.
 BY_COPIES = (2, 3)
+# Cases times tests of a belief: so many are worth a second thread, some milliseconds of
+# scoring, and so many are worth being remembered, some tenths of one.
+LEAST_WORK = 200_000
+LEAST_KEPT = 10_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Belief:
     """What a rule knows of a case: the cases left, how likely, and what was done.
 
@@ -59,15 +64,35 @@ class Belief:
         The tests that were answered or skipped, in order.
     note : tuple of int
         What a rule with a memory keeps in mind.
+    path : tuple of int or None
+        The codes that led to it from the first belief of a rule, if nothing else did.
     """
 
-    cases: NDArray[np.int32] = field(compare=False)
-    surprisal: NDArray[np.int64] = field(compare=False)
+    cases: NDArray[np.int32]
+    surprisal: NDArray[np.int64]
     done: tuple[int, ...]
-    # What a rule with a memory keeps in mind.
     note: tuple[int, ...]
-    # Stands for the arrays when two beliefs are compared.
-    key: bytes
+    path: tuple[int, ...] | None = None
+
+    @cached_property
+    def key(self) -> bytes:
+        """Stands for the arrays when two beliefs are compared."""
+        return self.cases.tobytes() + self.surprisal.tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Belief)
+            and (self.done, self.note) == (other.done, other.note)
+            and self.key == other.key
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.done, self.note, self.key))
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory it takes."""
+        return self.cases.nbytes + self.surprisal.nbytes
 
 
 def make_belief(
@@ -75,10 +100,11 @@ def make_belief(
     surprisal: NDArray[np.int64],
     done: tuple[int, ...],
     note: tuple[int, ...] = (),
+    path: tuple[int, ...] | None = None,
 ) -> Belief:
-    """Return a belief that can be compared and hashed."""
+    """Return a belief whose least unlikely case counts as certain."""
     surprisal = surprisal - surprisal.min() if len(surprisal) else surprisal
-    return Belief(cases, surprisal, done, note, cases.tobytes() + surprisal.tobytes())
+    return Belief(cases, surprisal, done, note, path)
 
 
 class Rule(Policy):
@@ -101,6 +127,8 @@ class Rule(Policy):
         The chance of each level of each test where the outcome is unknown.
     order : sequence of int, optional
         The tests of "order".
+    n_threads : int, default=1
+        Threads to score tests with, where there are enough cases for it.
 
     Notes
     -----
@@ -137,7 +165,7 @@ class Rule(Policy):
         form: str = "paper",
         order: Any = None,
         mistakes: NDArray[np.float64] | None = None,
-        n_threads: int = 2,
+        n_threads: int = 1,
     ) -> None:
         super().__init__(tests, classes, prices, mistakes)
         names = sorted({name for name, _ in RULES} | {"order"})
@@ -170,8 +198,7 @@ class Rule(Policy):
             self.case_class,
             self.case_weights,
         )
-        # The last few choices: callers ask for the same one again and again.
-        self._chosen: dict[Belief, int | None] = {}
+        self._chosen: FirstSteps[Belief] = FirstSteps()
 
     @classmethod
     def from_table(
@@ -196,7 +223,7 @@ class Rule(Policy):
     @cached_property
     def _first(self) -> Belief:
         cases = np.argsort(self.case_class, kind="stable").astype(np.int32)
-        return make_belief(cases, np.zeros(len(cases), dtype=np.int64), ())
+        return make_belief(cases, np.zeros(len(cases), dtype=np.int64), (), path=())
 
     def initial_state(self) -> Belief:
         """Return the belief in which every case is possible."""
@@ -204,11 +231,14 @@ class Rule(Policy):
 
     def next_test(self, state: Belief) -> int | None:
         """Return the test that scores best for its price, or None to decide."""
-        if state not in self._chosen:
-            if len(self._chosen) >= 256:
-                self._chosen.clear()
-            self._chosen[state] = self._choose(state)
-        return self._chosen[state]
+        # A belief remembers what was chosen for it, and by which rule. Two threads may
+        # both work it out, with the same result.
+        known = state.__dict__.get("_choice")
+        if known is None or known[0] is not self:
+            known = (self, self._choose(state))
+            state.__dict__["_choice"] = known
+        test: int | None = known[1]
+        return test
 
     def _choose(self, state: Belief) -> int | None:
         labels = self.case_class[state.cases]
@@ -217,8 +247,9 @@ class Rule(Policy):
         weight = self.kernel.weigh_cases(state.cases, state.surprisal)
         number = RULES.get((self.rule, self.form), RULES["elimination", "paper"])
         copies = self._copies(state) if number in BY_COPIES else None
+        n_threads = self._count_threads(state)
         scores, effects = score_tests(
-            self.kernel, state.cases, weight, number, copies, self.n_threads
+            self.kernel, state.cases, weight, number, copies, n_threads
         )
         done = np.zeros(len(self.tests), dtype=np.uint8)
         done[list(state.done)] = 1
@@ -230,6 +261,10 @@ class Rule(Policy):
         effects[done == 1] = Effect.TELLS_NOTHING
         test = choose_test(scores, self._prices_now(state), effects, done)
         return None if test < 0 else int(test)
+
+    def _count_threads(self, state: Belief) -> int:
+        work = len(state.cases) * len(self.tests)
+        return threads_for(self.n_threads, work, LEAST_WORK)
 
     def _prices_now(self, state: Belief) -> NDArray[np.float64]:
         if all(group is None for group in self.prices.group):
@@ -249,15 +284,21 @@ class Rule(Policy):
 
     def advance(self, state: Belief, code: int) -> Belief:
         """Rule out the cases that cannot show the code, and weigh the others."""
+        path = None if state.path is None else (*state.path, int(code))
+        found = None if path is None else self._chosen.find(path)
+        if found is not None:
+            return found
         test = self.next_test(state)
         assert test is not None
-        done = (*state.done, test)
-        if code == self.tests[test].unknown_code:
-            return make_belief(state.cases, state.surprisal, done)
-        cases, surprisal = self.kernel.advance(state.cases, state.surprisal, test, code)
+        cases, surprisal = state.cases, state.surprisal
+        if code != self.tests[test].unknown_code:
+            cases, surprisal = self.kernel.advance(cases, surprisal, test, code)
         if len(cases) == 0:
-            return make_belief(state.cases, state.surprisal, done)
-        return make_belief(cases, surprisal, done)
+            cases, surprisal = state.cases, state.surprisal
+        after = make_belief(cases, surprisal, (*state.done, test), path=path)
+        if path is not None and len(cases) * len(self.tests) >= LEAST_KEPT:
+            self._chosen.keep(path, after, after.n_bytes)
+        return after
 
     def class_weights(self, state: Belief) -> NDArray[np.float64]:
         """Return the weight of each class among the cases that are left."""
@@ -282,7 +323,11 @@ class Rule(Policy):
 
     # Many rows: one after another, as the rule is.
 
-    def _walk(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _walk(
+        self, X: Any, n_jobs: int | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the class weights where each row ends, and what it pays."""
+        count_threads(n_jobs)
         columns, n_rows = raw_columns(X, self.coding, list(range(len(self.tests))))
         codes = self.coding.encode(columns, list(range(len(self.tests))))
         belief = np.zeros((n_rows, len(self.classes)))
@@ -300,23 +345,27 @@ class Rule(Policy):
             cost[row] = bill.spent
         return belief, cost
 
+    def predict_and_cost(
+        self, X: Any, *, n_jobs: int | None = None
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return the decision for each row and what it pays, from one run."""
+        belief, cost = self._walk(X, n_jobs)
+        return self._class_array[decide_classes(belief, self.mistakes)], cost
+
     def predict(self, X: Any, *, n_jobs: int | None = None) -> NDArray[Any]:
         """Return the decision for each row; see :meth:`Policy.predict`."""
-        count_threads(n_jobs)
-        return self._class_array[decide_classes(self._walk(X)[0], self.mistakes)]
+        return self.predict_and_cost(X, n_jobs=n_jobs)[0]
 
     def predict_proba(
         self, X: Any, *, n_jobs: int | None = None
     ) -> NDArray[np.float64]:
         """Return the share of each class among the cases left for each row."""
-        count_threads(n_jobs)
-        belief = self._walk(X)[0]
+        belief = self._walk(X, n_jobs)[0]
         return np.asarray(belief / belief.sum(axis=1, keepdims=True))
 
     def cost(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return what each row pays."""
-        count_threads(n_jobs)
-        return self._walk(X)[1]
+        return self._walk(X, n_jobs)[1]
 
     def __repr__(self) -> str:
         size = f"{len(self.tests)} tests, {len(self.case_class)} cases"

@@ -2,8 +2,8 @@
 
 LightGBM and XGBoost call these functions for one number at a time. numpy works out the
 same functions with vector instructions where the processor has some, and then differs
-in the last bit; so what must equal these libraries' answers is worked out here, step by
-step as they do it: LightGBM in double precision, XGBoost in single precision.
+in the last bit; so what must equal these libraries' predictions is worked out here, step
+by step as they do it: LightGBM in double precision, XGBoost in single precision.
 
 This module must not know what the sums are sums of.
 """
