@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 ANY = "..."
+# What `cpdef enum` makes for Python.
+ENUM = "IntEnum"
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ def _value(default: str | None) -> object:
     """Return what a default means, so that 1e9 and 1000000000.0 are the same."""
     try:
         return None if default is None else (ast.literal_eval(default),)
-    except ValueError:
+    except (SyntaxError, ValueError):
         return default
 
 
@@ -52,10 +54,6 @@ class Declared:
     attributes: set[str] = field(default_factory=set)
     classes: dict[str, Declared] = field(default_factory=dict)
     base: str | None = None
-
-    def is_empty(self) -> bool:
-        """Return whether there is nothing here for Python to use."""
-        return not (self.functions or self.attributes or self.classes)
 
 
 def is_public(name: str) -> bool:
@@ -81,6 +79,9 @@ def _stub_names(body: list[ast.stmt]) -> Declared:
             inner = _stub_names(statement.body)
             if statement.bases:
                 inner.base = ast.unparse(statement.bases[0])
+            if inner.base == ENUM:
+                members = [s for s in statement.body if isinstance(s, ast.Assign)]
+                inner.attributes = {ast.unparse(s.targets[0]) for s in members}
             found.classes[statement.name] = inner
         elif isinstance(statement, ast.AnnAssign):
             name = ast.unparse(statement.target)
@@ -118,7 +119,9 @@ def read_cython(path: Path) -> Declared:
     if declarations.exists():
         inside = _cython_names(_statements(parse_cython(declarations)))
         for name, declared in inside.classes.items():
-            if name in found.classes:
+            if declared.base == ENUM:
+                found.classes[name] = declared
+            elif name in found.classes:
                 found.classes[name].attributes |= declared.attributes
                 found.classes[name].base = found.classes[name].base or declared.base
     return found
@@ -171,6 +174,9 @@ def _cython_names(statements: Iterator[Any]) -> Declared:
             found.classes[node.class_name] = _cython_class(node)
         elif isinstance(node, Nodes.PyClassDefNode):
             found.classes[node.name] = _python_class(node)
+        elif isinstance(node, Nodes.CEnumDefNode) and node.create_wrapper:
+            members = {item.name for item in node.items}
+            found.classes[node.name] = Declared(attributes=members, base=ENUM)
         elif isinstance(node, Nodes.CVarDefNode):
             is_seen = node.visibility in ("public", "readonly")
             found.attributes |= {_name_of(d) for d in node.declarators if is_seen}
@@ -258,4 +264,5 @@ def _text_of(default: Any) -> str | None:
     if kind == "TupleNode":
         items = [str(_text_of(item)) for item in default.args]
         return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
-    return str(default.value)
+    # Anything worked out, such as a call, is `...` in a stub.
+    return str(getattr(default, "value", "<worked out>"))

@@ -101,7 +101,9 @@ class TreeRecord(Struct, forbid_unknown_fields=True):
 class EnsembleRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """An ensemble: its trees, how their sums become an answer, and when it stops."""
 
-    link: Literal["share", "count", "logit", "softmax", "one-vs-rest", "number", "exp"]
+    link: Literal[
+        "share", "count", "logit", "softmax", "one-vs-rest", "number", "exp", "sigmoid"
+    ]
     offset: Annotated[list[float], Meta(min_length=1)]
     bounds: Literal["path", "deep", "joint", "vote"]
     trees: Annotated[list[TreeRecord], Meta(min_length=1)]
@@ -110,6 +112,7 @@ class EnsembleRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
     slope: float = 1.0
     decides_by: Literal["raw", "nearly", "at least 0", "probability"] = "raw"
     single_precision: bool = False
+    functions: Literal["numpy", "numpy by columns", "libm"] = "numpy"
     threshold: Amount | None = None
     complete: bool = False
     tolerance: Amount = 0.0

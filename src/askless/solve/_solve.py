@@ -26,7 +26,8 @@ from askless.solve._registry import METHODS, Method
 from askless.solve._solution import Solution
 from askless.solve._task import Limits, MethodResult, Priced, Progress, Task
 from askless.solve.search._bounds import best_bound
-from askless.solve.tradeoff._tradeoff import solve_within_budget, solve_within_error
+from askless.solve.tradeoff._within_budget import solve_within_budget
+from askless.solve.tradeoff._within_error import solve_within_error
 
 __all__ = ["solve"]
 

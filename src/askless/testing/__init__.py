@@ -11,9 +11,9 @@ from askless.testing._reference_cost_tree import PlainCostTree, PlainForest
 from askless.testing._reference_costs import path_cost, sequence_cost
 from askless.testing._reference_dectree import PlainDecTree
 from askless.testing._reference_ensemble import (
-    PlainStanding,
+    PlainState,
     plain_ensemble_answer,
-    plain_standing,
+    plain_ensemble_state,
 )
 from askless.testing._reference_policy import (
     PlainEvaluation,
@@ -53,7 +53,7 @@ __all__ = [
     "PlainForest",
     "PlainGrower",
     "PlainRun",
-    "PlainStanding",
+    "PlainState",
     "PlainUnknown",
     "Tradeoff",
     "brute_force_cost",
@@ -68,6 +68,7 @@ __all__ = [
     "make_hard_rows",
     "path_cost",
     "plain_ensemble_answer",
+    "plain_ensemble_state",
     "plain_errors",
     "plain_errors_c45",
     "plain_evaluate",
@@ -75,7 +76,6 @@ __all__ = [
     "plain_rule_cost",
     "plain_rule_score",
     "plain_run",
-    "plain_standing",
     "plain_trial",
     "plain_walk",
     "sequence_cost",

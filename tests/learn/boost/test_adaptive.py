@@ -181,8 +181,7 @@ def test_probabilities_of_a_complete_run_are_the_model_s(name, rng):
         warnings.simplefilter("ignore")
         expected = model.predict_proba(rows)
     found = complete.predict_proba(rows)
-    tolerance = 1e-6 if "XGBoost" in name else 1e-12
-    np.testing.assert_allclose(found, expected, atol=tolerance)
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("name", ["forest of three", "LightGBM of three"])

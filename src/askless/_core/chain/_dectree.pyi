@@ -5,9 +5,6 @@ from askless._core.chain._backbone import Backbone
 
 RECORD_FIELDS: tuple[str, ...]
 
-class DecTreeGrower:
-    def list_calls(self) -> dict[str, NDArray[np.float64]]: ...
-
 def grow_dectree(
     backbone: Backbone,
 ) -> tuple[dict[str, NDArray[np.generic]], dict[str, NDArray[np.float64]]]: ...

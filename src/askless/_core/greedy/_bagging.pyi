@@ -6,6 +6,13 @@ class Bundles:
     column: NDArray[np.int32]
     bit: NDArray[np.uint8]
     whole: NDArray[np.int32]
+    def __init__(
+        self,
+        codes: NDArray[np.uint8],
+        column: NDArray[np.int32],
+        bit: NDArray[np.uint8],
+        whole: NDArray[np.int32],
+    ) -> None: ...
 
 def draw_bag(n_rows: int, key: int) -> NDArray[np.uint8]: ...
 def bundle_codes(

@@ -17,6 +17,3 @@ def grow_greedy(
     use_crossing: bool = True,
     use_bounds: bool = True,
 ) -> dict[str, NDArray[np.generic]]: ...
-def scratch_bytes(
-    n_rows: int, code_size: int, has_outcome_splits: bool, has_weights: bool
-) -> int: ...

@@ -1,8 +1,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-PRICED_NODE: np.dtype[np.void]
-
 class Prices:
     n_tests: int
     n_groups: int

@@ -1,10 +1,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-def pack_codes(
-    codes: NDArray[np.unsignedinteger], n_planes: int, n_words: int
-) -> NDArray[np.uint64]: ...
-
 class Cover:
     n_cases: int
     n_tests: int

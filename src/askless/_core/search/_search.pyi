@@ -12,6 +12,7 @@ class Search(Stoppable):
     is_worst: bool
     use_certificate: bool
     states: StateTable
+    use_certificate: bool
     def __init__(
         self,
         table: KnownTable,

@@ -8,19 +8,17 @@ make room: forgetting costs time and never changes an answer.
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy
 
+from askless._core.base._keys cimport scatter, spread
 from askless._core.base._types cimport (
     int32_t, int64_t, intp_t, uint8_t, uint16_t, uint64_t,
 )
 
 
-cdef uint64_t mix(uint64_t key, uint64_t open_groups, int64_t limit) noexcept nogil:
+cdef inline uint64_t spread_state(
+    uint64_t key, uint64_t open_groups, int64_t limit
+) noexcept nogil:
     """Spread a key over all bits, with everything that tells states apart."""
-    key ^= open_groups * <uint64_t> 0x9E3779B97F4A7C15
-    key ^= <uint64_t> limit * <uint64_t> 0xC2B2AE3D27D4EB4F
-    key ^= key >> 32
-    key *= <uint64_t> 0xD6E8FEB86659FD93
-    key ^= key >> 32
-    return key
+    return spread(key ^ scatter(open_groups) ^ scatter(scatter(<uint64_t> limit)))
 
 
 cdef class StateTable:
@@ -46,7 +44,7 @@ cdef class StateTable:
     ) noexcept nogil:
         cdef:
             intp_t mask = self.n_slots - 1
-            intp_t slot = mix(key, open_groups, limit) & mask
+            intp_t slot = spread_state(key, open_groups, limit) & mask
             Entry* entry
         while self.entries[slot].first_case >= 0:
             entry = &self.entries[slot]
@@ -69,7 +67,7 @@ cdef class StateTable:
     ) noexcept nogil:
         cdef:
             intp_t mask = self.n_slots - 1
-            intp_t slot = mix(key, open_groups, limit) & mask
+            intp_t slot = spread_state(key, open_groups, limit) & mask
             intp_t i
             const uint16_t* cases
             Entry* entry
@@ -105,7 +103,7 @@ cdef class StateTable:
             return entry
         self.make_room(n_cases)
         mask = self.n_slots - 1
-        slot = mix(key, open_groups, limit) & mask
+        slot = spread_state(key, open_groups, limit) & mask
         while self.entries[slot].first_case >= 0:
             slot = (slot + 1) & mask
         entry = &self.entries[slot]
@@ -198,7 +196,7 @@ cdef class StateTable:
         for i in range(n_old):
             if old[i].first_case < 0 or old[i].n_cases < least_cases:
                 continue
-            slot = mix(old[i].key, old[i].open_groups, old[i].limit) & (n_slots - 1)
+            slot = spread_state(old[i].key, old[i].open_groups, old[i].limit) & (n_slots - 1)
             while slots[slot].first_case >= 0:
                 slot = (slot + 1) & (n_slots - 1)
             slots[slot] = old[i]

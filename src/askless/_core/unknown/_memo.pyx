@@ -5,7 +5,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from askless._core.base._keys cimport mix
+from askless._core.base._keys cimport mix, scatter
 from askless._core.base._types cimport intp_t, uint16_t, uint64_t
 from askless._core.search._states cimport Entry, StateTable
 from askless._core.unknown._table cimport State, UnknownTable
@@ -46,8 +46,8 @@ cdef class StateMemo:
             at += 1
             if state.surprisal[i]:
                 is_surprising = True
-                key += (self.hash[state.cases[i]] ^ <uint64_t> state.surprisal[i]) * (
-                    <uint64_t> 0x9E3779B97F4A7C15
+                key += scatter(
+                    self.hash[state.cases[i]] ^ <uint64_t> state.surprisal[i]
                 )
             else:
                 key += self.hash[state.cases[i]]

@@ -16,6 +16,9 @@ class UnknownSearch(Stoppable):
     use_children: bool
     use_shares: bool
     states: StateTable
+    use_certificate: bool
+    use_children: bool
+    use_shares: bool
     def __init__(
         self,
         problem: UnknownProblem,

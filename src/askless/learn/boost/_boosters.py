@@ -17,7 +17,7 @@ from askless.learn._examples import Examples
 from askless.learn.boost._booster_rows import BoosterRows, choose_tests
 from askless.learn.boost._compile import compile_source
 from askless.learn.sources import read_lightgbm_text
-from askless.policy import Answer, Ensemble, EnsembleTrees
+from askless.policy import Ensemble, EnsembleTrees, Output
 
 __all__ = ["BoosterPlan", "decide_at_once", "grow_policy", "import_lightgbm"]
 
@@ -136,7 +136,7 @@ def decide_at_once(examples: Examples) -> Ensemble:
         examples.classes,
         examples.costs.price_list(tests),
         trees=trees,
-        answer=Answer("share", (0.0,)),
+        output=Output("share", (0.0,)),
     )
 
 

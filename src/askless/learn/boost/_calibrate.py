@@ -98,12 +98,12 @@ def trace_stops(
         Threads.
     """
     trace = policy.trace(X, n_jobs=n_jobs)
-    rule = policy.answer_rule
-    if rule.is_number:
-        scores = rule.scores(trace.raw)[:, 0]
-        trace = trace._replace(answer=rule.scores(trace.answer))
+    output = policy.output
+    if output.is_number:
+        scores = output.scores(trace.raw)[:, 0]
+        trace = trace._replace(decision=output.scores(trace.decision))
         return list_stops(trace, scores), scores
-    final = rule.decide(trace.raw).astype(np.float64)
+    final = output.decide(trace.raw).astype(np.float64)
     return list_stops(trace, final), final
 
 
@@ -121,7 +121,7 @@ def list_stops(trace: Trace, final: NDArray[np.float64]) -> Stops:
     last = trace.n_steps.astype(np.int64) - 1
     steps = np.arange(n_wide)
     z = np.where(steps >= last[:, None], np.inf, trace.z)
-    predicted = np.where(steps >= last[:, None], final[:, None], trace.answer)
+    predicted = np.where(steps >= last[:, None], final[:, None], trace.decision)
     rows = np.arange(n_rows)
     cost = np.where(steps > last[:, None], trace.cost[rows, last][:, None], trace.cost)
     n_used = int(last.max(initial=0)) + 1

@@ -49,7 +49,7 @@ def compile_source(
         source.classes,
         settled.price_list(tests),
         trees=trees,
-        answer=source.answer,
+        output=source.output,
         mistakes=settled.mistake_matrix(source.classes) if source.classes else None,
         **options,
     )
@@ -59,7 +59,7 @@ def compile_policy(
     policy: Tree | Forest, costs: Any, *, mistakes: Any = None, **options: Any
 ) -> Ensemble:
     """Return a tree or forest of Askless as an ensemble, by default at its price."""
-    trees, answer = read_policy(policy)
+    trees, output = read_policy(policy)
     prices, matrix = policy.prices, policy.mistakes
     settled = settle_costs(costs, len(policy.tests), mistakes)
     if costs is not None:
@@ -71,7 +71,7 @@ def compile_policy(
         policy.classes,
         prices,
         trees=trees,
-        answer=answer,
+        output=output,
         mistakes=matrix,
         **options,
     )

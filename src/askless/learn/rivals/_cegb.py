@@ -28,7 +28,7 @@ def run_to_leaves(policy: Ensemble) -> Ensemble:
         policy.classes,
         policy.prices,
         trees=policy.trees,
-        answer=policy.answer_rule,
+        output=policy.output,
         is_complete=True,
         # Deep states may buy what no path comes to.
         bounds="path",

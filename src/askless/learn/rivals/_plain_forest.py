@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 
 from askless.learn._base import PolicyClassifier
 from askless.learn._examples import Examples, as_matrix
-from askless.policy import Forest, Nodes
-from askless.problem import Costs, Test
+from askless.learn.sources import forest_of_sklearn
+from askless.policy import Forest
 
-__all__ = ["PlainForestClassifier", "forest_of_sklearn"]
+__all__ = ["PlainForestClassifier"]
 
 
 class PlainForestClassifier(PolicyClassifier):
@@ -102,76 +101,3 @@ class PlainForestClassifier(PolicyClassifier):
         tags.input_tags.categorical = False
         tags.input_tags.string = False
         return tags
-
-
-def forest_of_sklearn(
-    model: RandomForestClassifier, names: list[str], costs: Costs
-) -> Forest:
-    """Return a fitted forest of scikit-learn as a policy, node for node.
-
-    A threshold is moved down to the next number of single precision, which separates
-    the same single-precision values.
-    """
-    trees = [estimator.tree_ for estimator in model.estimators_]
-    thresholds = [_single_below(tree.threshold) for tree in trees]
-    cuts: list[NDArray[np.float64]] = []
-    for feature in range(len(names)):
-        used = [
-            at[(tree.feature == feature) & (tree.children_left >= 0)]
-            for tree, at in zip(trees, thresholds, strict=True)
-        ]
-        every = np.unique(np.concatenate(used))
-        # Infinity, one past the last cut, separates numbers from missing values.
-        cuts.append(every[np.isfinite(every)])
-    tests = tuple(
-        Test(name, "number", cuts=tuple(values.tolist()))
-        for name, values in zip(names, cuts, strict=True)
-    )
-    grown = [
-        Nodes.from_arrays(_tree_arrays(tree, at, cuts))
-        for tree, at in zip(trees, thresholds, strict=True)
-    ]
-    return Forest(
-        tests,
-        tuple(model.classes_.tolist()),
-        costs.price_list(tests),
-        nodes=Nodes.join(grown),
-        mistakes=costs.mistake_matrix(tuple(model.classes_.tolist())),
-    )
-
-
-def _single_below(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    single = values.astype(np.float32)
-    above = single.astype(np.float64) > values
-    single[above] = np.nextafter(single[above], np.float32(-np.inf))
-    return single.astype(np.float64)
-
-
-def _tree_arrays(
-    tree: Any, thresholds: NDArray[np.float64], cuts: list[NDArray[np.float64]]
-) -> dict[str, NDArray[Any]]:
-    """Return the arrays of one tree; its nodes are in preorder already."""
-    is_inner = tree.children_left >= 0
-    n_nodes, n_classes = tree.node_count, tree.value.shape[2]
-    test = np.where(is_inner, tree.feature, -1).astype(np.int32)
-    cut = np.full(n_nodes, -1, dtype=np.int32)
-    for feature, values in enumerate(cuts):
-        here = test == feature
-        cut[here] = np.searchsorted(values, thresholds[here])
-    children = np.stack([tree.children_left, tree.children_right], axis=1)[is_inner]
-    # Missing values go where scikit-learn sends them.
-    goes_left = np.asarray(tree.missing_go_to_left, dtype=bool)
-    weight = tree.value[:, 0, :] * tree.weighted_n_node_samples[:, None]
-    return {
-        "test": test,
-        "cut": cut,
-        "branch_start": np.append(0, np.cumsum(2 * is_inner)).astype(np.int32),
-        "branch_code": np.tile([0, 1], int(is_inner.sum())).astype(np.int32),
-        "branch_child": children.ravel().astype(np.int32),
-        "default_branch": np.where(is_inner, np.where(goes_left, 0, 1), -1).astype(
-            np.int32
-        ),
-        "weight_start": np.arange(n_nodes + 1, dtype=np.int64) * n_classes,
-        "weight_class": np.tile(np.arange(n_classes), n_nodes).astype(np.int32),
-        "weight": np.ascontiguousarray(weight.ravel()),
-    }

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from askless.exceptions import PolicyFileError
 from askless.policy._ensemble import Ensemble
-from askless.policy._ensemble_parts import IS_SET, Answer, EnsembleTrees
+from askless.policy._ensemble_output import SINGLE_SUMS, Output
+from askless.policy._ensemble_parts import IS_SET, EnsembleTrees
 from askless.policy._records import EnsembleRecord, PolicyRecord, TreeRecord
 from askless.policy.codec._codec import Codec, Heading, Measures, price_together
 from askless.problem import Test
@@ -35,7 +36,7 @@ def _from_ensemble(policy: Ensemble) -> EnsembleRecord:
                 f"A test in a policy file has fewer than {MAX_LEVELS:,} cuts. Got "
                 f"{len(test.cuts):,} for {test.name!r}. Grow smaller trees."
             )
-    trees, answer = policy.trees, policy.answer_rule
+    trees, output = policy.trees, policy.output
     sets: list[list[int]] = []
     listed = [
         _tree_record(policy, first, last, int(output), sets)
@@ -44,21 +45,23 @@ def _from_ensemble(policy: Ensemble) -> EnsembleRecord:
         )
     ]
     record = EnsembleRecord(
-        link=answer.link,
-        offset=list(answer.offset),
+        link=output.link,
+        offset=list(output.offset),
         bounds=policy.bounds,  # type: ignore[arg-type]
         trees=listed,
         sets=sets,
-        divisor=answer.divisor,
-        slope=answer.slope,
-        single_precision=answer.is_single,
+        divisor=output.divisor,
+        slope=output.slope,
+        single_precision=output.is_single,
         threshold=policy.threshold,
         complete=policy.is_complete,
         tolerance=policy.tolerance,
     )
     # Left out only if it is the very object of the default, not one that was pickled.
-    if answer.decides_by != "raw":
-        record.decides_by = answer.decides_by
+    if output.decides_by != "raw":
+        record.decides_by = output.decides_by
+    if output.functions != "numpy":
+        record.functions = output.functions
     return record
 
 
@@ -96,21 +99,21 @@ def _codes_of(trees: EnsembleTrees, node: int, test: Test) -> list[int]:
 def _read(whole: PolicyRecord, heading: Heading) -> Ensemble:
     assert whole.ensemble is not None  # a part that an ensemble needs
     record = whole.ensemble
-    width = 1 if record.link in ("logit", "number", "exp") else 0
-    if width and len(record.offset) != 1:
+    if record.link in SINGLE_SUMS and len(record.offset) != 1:
         _refuse("An ensemble of two classes or numbers must have one offset", "others")
     return Ensemble(
         heading.tests,
         heading.classes,
         heading.prices,
         trees=_read_trees(record, heading.tests),
-        answer=Answer(
+        output=Output(
             record.link,
             tuple(record.offset),
             divisor=record.divisor,
             slope=record.slope,
             decides_by=record.decides_by,
             is_single=record.single_precision,
+            functions=record.functions,
         ),
         threshold=record.threshold,
         is_complete=record.complete,

@@ -109,7 +109,7 @@ class LastTests:
         start, end = np.searchsorted(self._leaf, ends)
         return np.sort(self._order[start:end])
 
-    def part(self, node: int, last: LastTest) -> dict[int, Ints]:
+    def split(self, node: int, last: LastTest) -> dict[int, Ints]:
         """Return the cases of each branch of a last test, by code, ascending."""
         cases = self.list_cases(node)
         codes = self.task.table.codes[last.test, cases].astype(np.int64)
@@ -118,7 +118,7 @@ class LastTests:
         return {int(code): cases[codes == code] for code in np.unique(codes)}
 
     def _weigh(self, cases: Ints) -> tuple[Reals, Ints]:
-        """Return what is wrong after each test and its best cut; inf for no part."""
+        """Return what is wrong after each test and its best cut; inf for no split."""
         table = self.task.table
         wrong = np.full(table.n_tests, np.inf)
         cut = np.full(table.n_tests, -1, dtype=np.int64)
@@ -132,9 +132,9 @@ class LastTests:
                 if is_ordered:
                     wrong[some], cut[some] = self._cut(weights, counts, present)
                 else:
-                    is_parted = np.count_nonzero(counts, axis=1) > 1
+                    can_split = np.count_nonzero(counts, axis=1) > 1
                     left = self._wrong(weights, present).sum(axis=1)
-                    wrong[some] = np.where(is_parted, left, np.inf)
+                    wrong[some] = np.where(can_split, left, np.inf)
         return wrong, cut
 
     def _count(
@@ -199,29 +199,29 @@ class LastTests:
 
 
 def graft_tests(
-    asked: LastTests, is_cut: NDArray[np.bool_], lasts: dict[int, LastTest]
+    last_tests: LastTests, is_cut: NDArray[np.bool_], chosen: dict[int, LastTest]
 ) -> Tree:
     """Return the tree, pruned, with last tests at some of its new leaves.
 
     Parameters
     ----------
-    asked : LastTests
+    last_tests : LastTests
         Of the tree.
     is_cut : ndarray of bool of shape (n_nodes,)
         Which nodes become leaves; those with a last test are among them.
-    lasts : dict of int to LastTest
+    chosen : dict of int to LastTest
         By node.
     """
-    tree = prune_tree(asked.tree, is_cut)
-    if not lasts:
+    tree = prune_tree(last_tests.tree, is_cut)
+    if not chosen:
         return tree
-    number = np.cumsum(is_kept(asked.tree, is_cut)) - 1
-    parts = {int(number[v]): asked.part(v, last) for v, last in lasts.items()}
-    chosen = {int(number[v]): last for v, last in lasts.items()}
-    builder = NodesBuilder()
+    number = np.cumsum(is_kept(last_tests.tree, is_cut)) - 1
+    parts = {int(number[v]): last_tests.split(v, last) for v, last in chosen.items()}
+    chosen = {int(number[v]): last for v, last in chosen.items()}
+    task, builder = last_tests.task, NodesBuilder()
     for node in range(tree.n_nodes):
         if node in parts:
-            _add_last_test(builder, tree, node, chosen[node], parts[node], asked.task)
+            _add_last_test(builder, tree, node, chosen[node], parts[node], task)
         else:
             _copy_node(builder, tree, node)
     return Tree(
@@ -249,8 +249,8 @@ def _copy_node(builder: NodesBuilder, tree: Tree, node: int) -> None:
 
 
 def _weights_at(tree: Tree, node: int) -> dict[int, float]:
-    labels, weights = tree.nodes.weights_at(node)
-    return dict(zip(labels.tolist(), weights.tolist(), strict=True))
+    classes, weights = tree.nodes.weights_at(node)
+    return dict(zip(classes.tolist(), weights.tolist(), strict=True))
 
 
 def _add_last_test(
@@ -263,8 +263,8 @@ def _add_last_test(
 ) -> None:
     """Copy a leaf, let it ask a last test, and add a leaf for each outcome."""
     prior = task.table.prior
-    mass = [float(prior[cases].sum()) for cases in parts.values()]
-    default = int(np.argmax(mass))
+    part_weights = [float(prior[cases].sum()) for cases in parts.values()]
+    default = int(np.argmax(part_weights))
     if last.cut >= 0:
         codes = task.table.codes[last.test, np.concatenate(list(parts.values()))]
         if np.any(codes == task.table.tests[last.test].missing_code):
@@ -274,6 +274,6 @@ def _add_last_test(
         last.test, parts, _weights_at(tree, node), default=default, cut=last.cut
     )
     for cases in parts.values():
-        labels, where = np.unique(task.class_ids[cases], return_inverse=True)
+        classes, where = np.unique(task.class_ids[cases], return_inverse=True)
         weights = np.bincount(where, weights=prior[cases])
-        builder.add_leaf(dict(zip(labels.tolist(), weights.tolist(), strict=True)))
+        builder.add_leaf(dict(zip(classes.tolist(), weights.tolist(), strict=True)))
