@@ -282,10 +282,11 @@ class Ensemble(Policy):
         return np.asarray(self.output.probabilities(state.raw[None, :])[0])
 
     def class_shares(self, state: EnsembleState) -> NDArray[np.float64]:
-        """Return the probability of each class."""
-        weights = self.class_weights(state)
-        total = weights.sum()
-        return np.asarray(weights / total) if total > 0 else weights
+        """Return the probability of each class, to the bit as predict_proba does.
+
+        Probabilities of single precision add up to nearly one, and are left so.
+        """
+        return self.class_weights(state)
 
     def decision(self, state: EnsembleState) -> int:
         """Return the class that the ensemble would decide for in a state."""

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import askless
-from askless._core.unknown._expand import Mode
-from askless._core.unknown._search import UnknownSearch
+from askless._core.unknown_search._problem import Mode
+from askless._core.unknown_search._search import UnknownSearch
 from askless.solve._solve import _make_task
 from askless.solve._task import Limits
 from askless.solve.unknown._search import UnknownRace, search_unknown

@@ -14,9 +14,6 @@ class Cover:
         depth: int,
     ) -> None: ...
 
-def pack_codes(
-    codes: NDArray[np.uint16], n_planes: int, n_words: int
-) -> NDArray[np.uint64]: ...
 def bound_cases(
     cover: Cover,
     cases: NDArray[np.uint16],

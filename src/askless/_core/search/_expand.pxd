@@ -3,9 +3,9 @@
 from askless._core.base._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint64_t,
 )
-from askless._core.search._breadth cimport Rank
+from askless._core.engine._breadth cimport Rank
 from askless._core.search._code_words cimport CodeWords
-from askless._core.search._states cimport StateTable
+from askless._core.engine._states cimport StateTable
 from askless._core.search._table cimport Inside, KnownTable, State
 
 

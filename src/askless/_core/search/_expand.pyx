@@ -12,7 +12,7 @@ from askless._core.base._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint16_t,
 )
 from askless._core.search._code_words cimport CodeWords, Part
-from askless._core.search._states cimport Entry, StateTable
+from askless._core.engine._states cimport Entry, StateTable
 from askless._core.search._table cimport (
     Inside, KnownTable, State, dearest_price, price_of, NO_LIMIT, TOO_DEAR,
 )

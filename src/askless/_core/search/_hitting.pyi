@@ -1,8 +1,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core.engine._stoppable import Stoppable
 from askless._core.search._cover import Cover
-from askless._core.search._stoppable import Stoppable
 
 class Hitting(Stoppable):
     max_tests: int

@@ -11,7 +11,7 @@ import numpy as np
 
 from askless._core.base._bits cimport count_bits, lowest_bit
 from askless._core.search._cover cimport Cover
-from askless._core.search._stoppable cimport Stoppable
+from askless._core.engine._stoppable cimport Stoppable
 from askless._core.base._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint16_t, uint64_t,
 )

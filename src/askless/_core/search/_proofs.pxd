@@ -2,8 +2,8 @@
 
 from askless._core.base._types cimport int32_t, int64_t, intp_t, uint16_t
 from askless._core.search._cover cimport Cover
-from askless._core.search._states cimport Entry, StateTable
-from askless._core.search._stoppable cimport Stoppable
+from askless._core.engine._states cimport Entry, StateTable
+from askless._core.engine._stoppable cimport Stoppable
 from askless._core.search._table cimport KnownTable, State
 
 

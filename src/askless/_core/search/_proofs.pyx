@@ -4,7 +4,7 @@ import numpy as np
 
 from askless._core.base._types cimport int32_t, int64_t, intp_t, uint16_t
 from askless._core.search._cover cimport Cover
-from askless._core.search._states cimport Entry, StateTable
+from askless._core.engine._states cimport Entry, StateTable
 from askless._core.search._table cimport KnownTable, State, NO_LIMIT, TOO_DEAR
 
 

@@ -1,9 +1,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core.engine._states import StateTable
+from askless._core.engine._stoppable import Stoppable
 from askless._core.search._cover import Cover
-from askless._core.search._states import StateTable
-from askless._core.search._stoppable import Stoppable
 from askless._core.search._table import KnownTable
 
 class Search(Stoppable):

@@ -19,11 +19,11 @@ This module knows arrays; it must not know names, nor why a search has to stop.
 
 from libc.stdlib cimport free, malloc, qsort
 
-from askless._core.search._breadth cimport keep_best
+from askless._core.engine._breadth cimport keep_best
 from askless._core.search._cover cimport Cover
 from askless._core.search._expand cimport Candidate, Child, Expander
 from askless._core.search._proofs cimport Proofs, Recalled
-from askless._core.search._states cimport Entry
+from askless._core.engine._states cimport Entry
 from askless._core.search._table cimport (
     KnownTable, State, dearest_price, is_pure, list_part, NO_LIMIT, TOO_DEAR,
 )

@@ -13,7 +13,7 @@ caller adds: tests that were done, groups that are open.
 from libc.string cimport memcpy
 
 from askless._core.base._types cimport float64_t, int64_t, intp_t, uint16_t, uint64_t
-from askless._core.search._states cimport Entry, StateTable
+from askless._core.engine._states cimport Entry, StateTable
 from askless._core.unknown._table cimport State
 
 

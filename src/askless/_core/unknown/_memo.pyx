@@ -7,7 +7,7 @@ import numpy as np
 
 from askless._core.base._keys cimport mix, scatter
 from askless._core.base._types cimport intp_t, uint16_t, uint64_t
-from askless._core.search._states cimport Entry, StateTable
+from askless._core.engine._states cimport Entry, StateTable
 from askless._core.unknown._table cimport State, UnknownTable
 
 

@@ -1,4 +1,9 @@
-"""Contract of counting: what the cases of a state amount to, by what a test shows."""
+"""Contract of parts: what the cases of a state amount to, by what a test shows.
+
+Counted once, they give what every rule needs; rules that weigh cases score them here.
+"""
+
+from libc.math cimport log2
 
 from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t
 from askless._core.unknown._table cimport UnknownTable, chance_of
@@ -54,6 +59,16 @@ cdef struct View:
     float64_t total            # weight of the state
 
 
+# What the runs of cases of one class add up to.
+cdef struct Runs:
+    float64_t known_gain       # share of opponents ruled out where outcomes are known
+    float64_t unknown_gain     # and where they are unknown, on average
+    float64_t expected_gone    # known cases that the draw of an unknown one rules out
+    float64_t squares          # of the weights of classes
+    float64_t unknown_squares  # of the weights of their unknown cases
+    float64_t joint            # sum of p log p of outcome and class, less that of class
+
+
 # Room for tests of so many codes; freed by `close_scratch`.
 cdef int open_scratch(Scratch* scratch, intp_t most_codes) except -1 nogil
 cdef void close_scratch(Scratch* scratch) noexcept nogil
@@ -61,6 +76,18 @@ cdef void close_scratch(Scratch* scratch) noexcept nogil
 # Count the cases of a state by what the test of a view shows for them.
 cdef void look_at(
     UnknownTable table, const Weighed* state, Scratch* scratch, View* view
+) noexcept nogil
+
+
+# Of a test whose cases are counted, and whose weight is above 0.
+cdef float64_t bits_of_cases(UnknownTable table, const View* view) noexcept nogil
+cdef float64_t bits_of_classes(
+    UnknownTable table, const View* view, const Runs* runs
+) noexcept nogil
+cdef float64_t score_gbs(UnknownTable table, const View* view) noexcept nogil
+cdef float64_t edges_of_cases(UnknownTable table, const View* view) noexcept nogil
+cdef float64_t edges_of_classes(
+    UnknownTable table, const View* view, const Runs* runs
 ) noexcept nogil
 
 
@@ -106,3 +133,15 @@ cdef inline bint may_rule_out(UnknownTable table, const View* view) noexcept nog
         if chance_of(table, view.test, level) > 0:
             return view.parts[level].count < known
     return False
+
+
+cdef inline float64_t draw_logs(
+    float64_t weight, float64_t logs, float64_t chance
+) noexcept nogil:
+    """Return the sum of p log p over levels that only unknown outcomes show.
+
+    `logs` is the sum of c log c of these levels, `chance` that of c.
+    """
+    if weight <= 0 or chance <= 1e-15:
+        return 0.0
+    return weight * (logs + chance * log2(weight))

@@ -10,7 +10,7 @@ from libc.stdlib cimport free, malloc
 import numpy as np
 
 from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t, uint8_t
-from askless._core.search._states cimport Entry
+from askless._core.engine._states cimport Entry
 from askless._core.unknown._memo cimport Spelling, StateMemo, bits_of, real_of
 from askless._core.unknown._table cimport (
     State, UnknownTable, power_of_half, TELLS_NOTHING,

@@ -12,16 +12,13 @@ from askless._core.base._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint8_t,
 )
 from askless._core.unknown._parts cimport (
-    Part, Scratch, View, Weighed, add_case, clear_parts, close_scratch, count_gone,
-    look_at, may_rule_out, open_scratch, EC2, ELIMINATION, GBS, INFORMATION, ODTN_H,
-    ODTN_H_RELEASED, ODTN_R_RELEASED,
+    Part, Runs, Scratch, View, Weighed, add_case, bits_of_cases, bits_of_classes,
+    clear_parts, close_scratch, count_gone, draw_logs, edges_of_cases,
+    edges_of_classes, look_at, may_rule_out, open_scratch, score_gbs, EC2, ELIMINATION,
+    GBS, INFORMATION, ODTN_H, ODTN_H_RELEASED, ODTN_R_RELEASED,
 )
 from askless._core.unknown._table cimport (
     UnknownTable, chance_of, code_of, plogp, MAY_TELL, SURE_TO_TELL, TELLS_NOTHING,
-)
-from askless._core.unknown._weight_scores cimport (
-    Runs, bits_of_cases, bits_of_classes, draw_logs, edges_of_cases, edges_of_classes,
-    score_gbs,
 )
 
 

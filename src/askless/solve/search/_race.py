@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from askless._core.search._stoppable import Stoppable
+from askless._core.engine._stoppable import Stoppable
 from askless.exceptions import InvalidOptionError
 from askless.policy import Tree
 from askless.solve._task import Limits, MethodResult, Progress, Task

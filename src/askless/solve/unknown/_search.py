@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.unknown._expand import Mode
-from askless._core.unknown._search import UnknownSearch
+from askless._core.unknown_search._problem import Mode
+from askless._core.unknown_search._search import UnknownSearch
 from askless.exceptions import InvalidOptionError
 from askless.policy import Tree
 from askless.solve._task import Limits, MethodResult, Task

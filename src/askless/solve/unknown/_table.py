@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.unknown._problem import UnknownProblem
 from askless._core.unknown._table import UnknownTable
+from askless._core.unknown_search._problem import UnknownProblem
 from askless.exceptions import InvalidOptionError
 from askless.problem import PriceList, Table
 from askless.problem._tests import CodeArray

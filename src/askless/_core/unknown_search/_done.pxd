@@ -1,7 +1,7 @@
 """Contract of the way to a state: the tests done, and what tests charge there."""
 
 from askless._core.base._types cimport float64_t, intp_t, uint8_t
-from askless._core.unknown._problem cimport UnknownProblem
+from askless._core.unknown_search._problem cimport UnknownProblem
 
 
 cdef class DoneTests:

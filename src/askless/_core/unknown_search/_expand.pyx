@@ -3,13 +3,13 @@
 from libc.math cimport log2
 
 from askless._core.base._types cimport float64_t, int32_t, intp_t, uint8_t
-from askless._core.unknown._code_words cimport CodeWords, ROUNDING
-from askless._core.unknown._done cimport DoneTests
-from askless._core.unknown._measure cimport Measure
+from askless._core.unknown_search._code_words cimport CodeWords, ROUNDING
+from askless._core.unknown_search._done cimport DoneTests
+from askless._core.unknown_search._measure cimport Measure
 from askless._core.unknown._parts cimport (
     Weighed, close_scratch, open_scratch, ELIMINATION, INFORMATION,
 )
-from askless._core.unknown._problem cimport UnknownProblem
+from askless._core.unknown_search._problem cimport UnknownProblem, SURE_ONLY, TRACKED
 from askless._core.unknown._scores cimport score_test
 from askless._core.unknown._table cimport (
     State, plogp, SURE_TO_TELL, TELLS_NOTHING,
@@ -17,14 +17,6 @@ from askless._core.unknown._table cimport (
 
 
 cdef float64_t TOO_DEAR = 1e300
-
-
-class Mode:
-    """How tests that may have been done are dealt with, as declared for the kernels."""
-
-    SURE_ONLY = 0
-    FRESH_DRAWS = 1
-    TRACKED = 2
 
 
 cdef class Expander:
@@ -38,7 +30,7 @@ cdef class Expander:
     measure : Measure
     code_words : CodeWords
     mode : int
-        One of Mode.
+        One of ``_problem.Mode``.
     breadth : int
         Whether candidates are scored (above 0), for a restricted search.
     by_information : bool

@@ -196,7 +196,9 @@ cdef class StateTable:
         for i in range(n_old):
             if old[i].first_case < 0 or old[i].n_cases < least_cases:
                 continue
-            slot = spread_state(old[i].key, old[i].open_groups, old[i].limit) & (n_slots - 1)
+            slot = spread_state(
+                old[i].key, old[i].open_groups, old[i].limit
+            ) & (n_slots - 1)
             while slots[slot].first_case >= 0:
                 slot = (slot + 1) & (n_slots - 1)
             slots[slot] = old[i]

@@ -8,7 +8,7 @@ import numpy as np
 from askless._core.base._huffman cimport huffman
 from askless._core.base._types cimport float64_t, int32_t, intp_t
 from askless._core.search._code_words cimport count_levels
-from askless._core.unknown._problem cimport UnknownProblem
+from askless._core.unknown_search._problem cimport UnknownProblem
 from askless._core.unknown._table cimport plogp
 
 

@@ -7,7 +7,7 @@ from libc.string cimport memset
 from askless._core.base._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t,
 )
-from askless._core.unknown._problem cimport UnknownProblem
+from askless._core.unknown_search._problem cimport UnknownProblem
 from askless._core.unknown._table cimport (
     chance_of, narrow_column, plogp, wide_column, MAY_TELL, SURE_TO_TELL,
     TELLS_NOTHING,

@@ -8,6 +8,20 @@ from askless._core.price._prices cimport Prices
 from askless._core.unknown._table cimport UnknownTable
 
 
+# An outcome that was seen once is seen again. Which tests were done is not told by the
+# cases left, except that a test that is sure to tell two of them apart cannot have been
+# done. The others may have been, and there are three ways to deal with that; `Mode` for
+# callers in Python.
+cdef enum:
+    # Buy only tests that are sure to tell something. What is found is a policy.
+    SURE_ONLY = 0
+    # Draw unknown outcomes afresh every time. What is proved is a lower bound; if the
+    # best policy repeats no test on any path, it is the best policy in truth.
+    FRESH_DRAWS = 1
+    # Keep the tests done that matter as a part of the state. Exact, and slower.
+    TRACKED = 2
+
+
 cdef class UnknownProblem:
     cdef readonly UnknownTable table
     cdef readonly bint is_worst

@@ -3,9 +3,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.search._states import StateTable
-from askless._core.search._stoppable import Stoppable
-from askless._core.unknown._problem import UnknownProblem
+from askless._core.engine._states import StateTable
+from askless._core.engine._stoppable import Stoppable
+from askless._core.unknown_search._problem import UnknownProblem
 
 class UnknownSearch(Stoppable):
     n_expanded: int

@@ -7,6 +7,14 @@ from askless._core.price._prices cimport Prices
 from askless._core.unknown._table cimport UnknownTable
 
 
+class Mode:
+    """How tests that may have been done are dealt with, as declared for the kernels."""
+
+    SURE_ONLY = 0
+    FRESH_DRAWS = 1
+    TRACKED = 2
+
+
 cdef class UnknownProblem:
     """What all searches over one task share.
 

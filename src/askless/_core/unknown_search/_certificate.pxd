@@ -6,8 +6,8 @@ costs least for the room that it makes, until all of them fit.
 """
 
 from askless._core.base._types cimport float64_t, int32_t, intp_t
-from askless._core.unknown._code_words cimport Inside
-from askless._core.unknown._problem cimport UnknownProblem
+from askless._core.unknown_search._code_words cimport Inside
+from askless._core.unknown_search._problem cimport UnknownProblem
 
 
 cdef class Certificate:

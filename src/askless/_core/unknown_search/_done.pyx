@@ -3,7 +3,7 @@
 import numpy as np
 
 from askless._core.base._types cimport float64_t, intp_t
-from askless._core.unknown._problem cimport UnknownProblem
+from askless._core.unknown_search._problem cimport UnknownProblem
 
 
 cdef class DoneTests:

@@ -3,7 +3,7 @@
 from libc.stdlib cimport free
 
 from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t
-from askless._core.unknown._code_words cimport Inside, ROUNDING
+from askless._core.unknown_search._code_words cimport Inside, ROUNDING
 from askless._core.unknown._table cimport State
 
 

@@ -6,7 +6,7 @@ the weights of the blocks.
 """
 
 from askless._core.base._types cimport float64_t, int32_t, intp_t
-from askless._core.unknown._problem cimport UnknownProblem
+from askless._core.unknown_search._problem cimport UnknownProblem
 
 
 # What rounding may take from a bound, relatively. Bounds are lowered by it, so that a

@@ -6,17 +6,16 @@ from libc.string cimport memset
 import numpy as np
 
 from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t
-from askless._core.search._states cimport Entry
-from askless._core.unknown._certificate cimport Certificate
-from askless._core.unknown._code_words cimport ROUNDING
-from askless._core.unknown._done cimport DoneTests
-from askless._core.unknown._expand cimport TRACKED
-from askless._core.unknown._measure cimport Measure
+from askless._core.engine._states cimport Entry
+from askless._core.unknown_search._certificate cimport Certificate
+from askless._core.unknown_search._code_words cimport ROUNDING
+from askless._core.unknown_search._done cimport DoneTests
+from askless._core.unknown_search._measure cimport Measure
 from askless._core.unknown._memo cimport StateMemo, bits_of, real_of
-from askless._core.unknown._problem cimport UnknownProblem
+from askless._core.unknown_search._problem cimport UnknownProblem, TRACKED
 from askless._core.unknown._settled cimport Settled
 from askless._core.unknown._table cimport State, power_of_half, MAY_TELL
-from askless._core.unknown._trial cimport Child, Trial, close_trial
+from askless._core.unknown_search._trial cimport Child, Trial, close_trial
 
 
 cdef class UnknownProofs(Stoppable):
@@ -26,7 +25,7 @@ cdef class UnknownProofs(Stoppable):
     ----------
     problem : UnknownProblem
     mode : int
-        How tests that may have been done are dealt with; one of ``_expand.Mode``.
+        How tests that may have been done are dealt with; one of ``_problem.Mode``.
     max_bytes : int
         What remembering states may take.
     """

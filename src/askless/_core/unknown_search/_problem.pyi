@@ -4,6 +4,11 @@ from numpy.typing import NDArray
 from askless._core.price._prices import Prices
 from askless._core.unknown._table import UnknownTable
 
+class Mode:
+    SURE_ONLY: int
+    FRESH_DRAWS: int
+    TRACKED: int
+
 class UnknownProblem:
     table: UnknownTable
     is_worst: bool

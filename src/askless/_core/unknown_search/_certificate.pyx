@@ -6,8 +6,8 @@ import numpy as np
 
 from askless._core.base._bits cimport count_bits, lowest_bit
 from askless._core.base._types cimport float64_t, int32_t, intp_t, uint64_t
-from askless._core.unknown._code_words cimport Inside
-from askless._core.unknown._problem cimport UnknownProblem
+from askless._core.unknown_search._code_words cimport Inside
+from askless._core.unknown_search._problem cimport UnknownProblem
 
 
 # Sets of at most so many tests are tried to certify a case, in at most so many steps,

@@ -1,7 +1,7 @@
 """Contract of measuring: what each outcome of a test amounts to, for bounds."""
 
 from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t, uint8_t
-from askless._core.unknown._problem cimport UnknownProblem
+from askless._core.unknown_search._problem cimport UnknownProblem
 from askless._core.unknown._table cimport UnknownTable
 
 

@@ -1,29 +1,13 @@
-"""Contract of expansion: the tests worth trying in a state, and what they cost.
-
-An outcome that was seen once is seen again. Which tests were done is not told by the
-cases left, except that a test that is sure to tell two of them apart cannot have been
-done. The others may have been, and there are three ways to deal with that.
-"""
+"""Contract of expansion: the tests worth trying in a state, and what they cost."""
 
 from askless._core.base._types cimport float64_t, intp_t, uint8_t
-from askless._core.search._breadth cimport Rank
-from askless._core.unknown._code_words cimport CodeWords, Inside
-from askless._core.unknown._done cimport DoneTests
-from askless._core.unknown._measure cimport Measure
+from askless._core.engine._breadth cimport Rank
+from askless._core.unknown_search._code_words cimport CodeWords, Inside
+from askless._core.unknown_search._done cimport DoneTests
+from askless._core.unknown_search._measure cimport Measure
 from askless._core.unknown._parts cimport Scratch
-from askless._core.unknown._problem cimport UnknownProblem
+from askless._core.unknown_search._problem cimport UnknownProblem
 from askless._core.unknown._table cimport State, UnknownTable
-
-
-# `Mode` for callers in Python.
-cdef enum:
-    # Buy only tests that are sure to tell something. What is found is a policy.
-    SURE_ONLY = 0
-    # Draw unknown outcomes afresh every time. What is proved is a lower bound; if the
-    # best policy repeats no test on any path, it is the best policy in truth.
-    FRESH_DRAWS = 1
-    # Keep the tests done that matter as a part of the state. Exact, and slower.
-    TRACKED = 2
 
 
 # A test that may come next.

@@ -1,16 +1,16 @@
 """Contract of what is known of states before they are searched: memory and bounds."""
 
 from askless._core.base._types cimport float64_t, intp_t, uint8_t
-from askless._core.search._stoppable cimport Stoppable
-from askless._core.unknown._certificate cimport Certificate
-from askless._core.unknown._code_words cimport CodeWords
-from askless._core.unknown._done cimport DoneTests
-from askless._core.unknown._measure cimport Measure
+from askless._core.engine._stoppable cimport Stoppable
+from askless._core.unknown_search._certificate cimport Certificate
+from askless._core.unknown_search._code_words cimport CodeWords
+from askless._core.unknown_search._done cimport DoneTests
+from askless._core.unknown_search._measure cimport Measure
 from askless._core.unknown._memo cimport StateMemo
-from askless._core.unknown._problem cimport UnknownProblem
+from askless._core.unknown_search._problem cimport UnknownProblem
 from askless._core.unknown._settled cimport Settled
 from askless._core.unknown._table cimport State, UnknownTable
-from askless._core.unknown._trial cimport Child, Trial
+from askless._core.unknown_search._trial cimport Child, Trial
 
 
 # What is found out about a state.

@@ -19,17 +19,15 @@ from libc.stdlib cimport free, malloc, qsort
 import numpy as np
 
 from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t
-from askless._core.search._breadth cimport keep_best
-from askless._core.search._states cimport Entry
-from askless._core.unknown._code_words cimport CodeWords, ROUNDING
-from askless._core.unknown._expand cimport (
-    Candidate, Expander, Expansion, FRESH_DRAWS,
-)
+from askless._core.engine._breadth cimport keep_best
+from askless._core.engine._states cimport Entry
+from askless._core.unknown_search._code_words cimport CodeWords, ROUNDING
+from askless._core.unknown_search._expand cimport Candidate, Expander, Expansion
 from askless._core.unknown._memo cimport Spelling, bits_of, real_of
-from askless._core.unknown._problem cimport UnknownProblem
-from askless._core.unknown._proofs cimport Found, UnknownProofs
+from askless._core.unknown_search._problem cimport UnknownProblem, FRESH_DRAWS
+from askless._core.unknown_search._proofs cimport Found, UnknownProofs
 from askless._core.unknown._table cimport State, power_of_half
-from askless._core.unknown._trial cimport (
+from askless._core.unknown_search._trial cimport (
     Child, Trial, close_trial, share_of, swap_children, take_hardest,
 )
 
@@ -57,7 +55,7 @@ cdef class UnknownSearch(UnknownProofs):
     ----------
     problem : UnknownProblem
     mode : int
-        How tests that may have been done are dealt with; one of ``_expand.Mode``.
+        How tests that may have been done are dealt with; one of ``_problem.Mode``.
     max_bytes : int
         What remembering states may take.
     breadth : int
