@@ -35,7 +35,6 @@ LONG = {
     "_core/search/_search.pyx:Search.expand",
     "_core/search/_search.pyx:Search.solve_state",
     "_core/search/_search.pyx:Search.try_candidates",
-    "_core/tree/_forest.pyx:ForestWalker.run_fast",
     "_core/unknown/_search.pyx:NoisySearch.__init__",
     "_core/unknown/_search.pyx:NoisySearch.expand",
     "_core/unknown/_search.pyx:NoisySearch.measure",
@@ -45,7 +44,6 @@ LONG = {
     "_core/unknown/_table.pyx:NoisyTable.score_labels",
     "_core/unknown/_tree.pyx:RuleWalk.price_state",
     "evaluate/_frontier.py:frontier",
-    "policy/_check.py:_check_branches",
 }
 MANY_ARGUMENTS = {
     "_core/cost/_induce.pyx:Inducer.__init__",
