@@ -24,7 +24,6 @@ FULL_FOLDERS = {
     "_core/greedy",
     "cli",
     "export",
-    "policy",
 }
 
 

@@ -23,7 +23,6 @@ import msgspec
 
 from askless.exceptions import AsklessError, PolicyFileError
 from askless.policy._base import Policy
-from askless.policy._records import PolicyRecord, SummaryRecord
 from askless.policy.codec import (
     check_writable,
     summarise,
@@ -31,6 +30,7 @@ from askless.policy.codec import (
     to_policy,
     to_record,
 )
+from askless.policy.codec._records import PolicyRecord, SummaryRecord
 
 __all__ = ["dump", "load", "policy_digest", "policy_schema", "save"]
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from askless.exceptions import PolicyFileError
 from askless.policy._base import Policy
-from askless.policy._records import PolicyRecord, SummaryRecord
 from askless.policy.codec._codec import Codec, check_parts
 from askless.policy.codec._ensemble import ENSEMBLE
 from askless.policy.codec._forest import FOREST
 from askless.policy.codec._heading import check_writable, read_heading, write_tests
+from askless.policy.codec._records import PolicyRecord, SummaryRecord
 from askless.policy.codec._rule import RULE
 from askless.policy.codec._sequence import SEQUENCE
 from askless.policy.codec._text import to_lines

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.exceptions import PolicyFileError
-from askless.policy._records import CaseRecord, PolicyRecord
 from askless.policy._rule import Rule
 from askless.policy._sequence import Sequence
+from askless.policy.codec._records import CaseRecord, PolicyRecord
 from askless.problem._tests import code_dtype
 
 __all__ = ["Cases", "read_cases", "write_cases"]

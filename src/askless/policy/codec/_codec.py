@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from askless.exceptions import PolicyFileError
 from askless.policy._base import Policy
-from askless.policy._records import PolicyRecord
+from askless.policy.codec._records import PolicyRecord
 from askless.problem import Outcome, PriceList, Test
 
 __all__ = ["Codec", "Heading", "Measures", "check_parts", "price_together"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from askless.exceptions import PolicyFileError
 from askless.policy._forest import Forest
-from askless.policy._records import PolicyRecord
 from askless.policy.codec._codec import Codec, Heading, Measures, price_together
 from askless.policy.codec._nodes import read_nodes, write_nodes
+from askless.policy.codec._records import PolicyRecord
 
 __all__ = ["FOREST"]
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from askless.exceptions import PolicyFileError
 from askless.policy._base import Policy
-from askless.policy._records import PolicyRecord, TestRecord
 from askless.policy.codec._codec import Heading
+from askless.policy.codec._records import PolicyRecord, TestRecord
 from askless.problem import Outcome, PriceList, Test
 from askless.problem._tests import MAX_LEVELS
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from askless.exceptions import PolicyFileError
 from askless.policy._node_policy import NodePolicy
 from askless.policy._nodes import Nodes
-from askless.policy._records import NodeRecord
+from askless.policy.codec._records import NodeRecord
 
 __all__ = ["read_nodes", "write_nodes"]
 

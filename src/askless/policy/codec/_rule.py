@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from askless.exceptions import PolicyFileError
-from askless.policy._records import ChoiceRecord, PolicyRecord
 from askless.policy._rule import Rule
 from askless.policy.codec._cases import read_cases, write_cases
 from askless.policy.codec._codec import Codec, Heading, Measures, price_together
+from askless.policy.codec._records import ChoiceRecord, PolicyRecord
 
 __all__ = ["RULE"]
 

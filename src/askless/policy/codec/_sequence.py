@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from askless.policy._records import PolicyRecord
 from askless.policy._sequence import Sequence
 from askless.policy.codec._cases import read_cases, write_cases
 from askless.policy.codec._codec import Codec, Heading, Measures, price_together
+from askless.policy.codec._records import PolicyRecord
 
 __all__ = ["SEQUENCE"]
 

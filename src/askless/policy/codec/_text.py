@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from askless.policy._records import EnsembleRecord, PolicyRecord
+from askless.policy.codec._records import EnsembleRecord, PolicyRecord
 
 __all__ = ["to_lines"]
 

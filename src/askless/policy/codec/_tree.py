@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from askless.policy._records import PolicyRecord
 from askless.policy._tree import Tree
 from askless.policy.codec._codec import Codec, Heading, Measures
 from askless.policy.codec._nodes import read_nodes, write_nodes
+from askless.policy.codec._records import PolicyRecord
 
 __all__ = ["TREE"]
 
