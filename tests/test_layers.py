@@ -29,7 +29,7 @@ ROOMS = {
         ["price", "code"],
         ["tree"],
         ["greedy", "chain", "cost", "search"],
-        ["soft", "unknown", "ensemble"],
+        ["bagging", "soft", "unknown", "ensemble"],
     ],
     "solve": [["greedy"], ["search", "tradeoff"], ["unknown"]],
     "learn": [["sources", "trees", "forest"], ["boost", "cost_tree"], ["rivals"]],
