@@ -29,7 +29,7 @@ ROOMS = {
         ["price", "code"],
         ["tree"],
         ["greedy", "chain", "cost", "engine"],
-        ["soft", "search", "unknown", "ensemble"],
+        ["bagging", "soft", "search", "unknown", "ensemble"],
         ["unknown_search"],
     ],
     "solve": [["greedy"], ["search", "tradeoff"], ["unknown"]],

@@ -21,7 +21,6 @@ MANY_ARGUMENTS = {
     "_core/cost/_induce.pyx:Inducer.__init__",
 }
 FULL_FOLDERS = {
-    "_core/greedy",
     "cli",
     "export",
 }

@@ -11,9 +11,9 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from askless import BudgetForestClassifier, Costs
-from askless._core.greedy._bag_grow import grow_bagged
-from askless._core.greedy._bag_rows import use_fast_bytes
-from askless._core.greedy._bagging import bundle_codes, draw_bag
+from askless._core.bagging._grow import grow_bagged
+from askless._core.bagging._rows import use_fast_bytes
+from askless._core.bagging._samples import bundle_codes, draw_bag
 from askless._core.greedy._criteria import Hinged, score_split
 from askless._core.greedy._options import GrowthLimits, GrowthRows, RandomDraws
 from askless._core.greedy._splits import count_draws

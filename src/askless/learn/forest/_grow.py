@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.greedy._bag_grow import grow_bagged
-from askless._core.greedy._bagging import Bundles, bundle_codes, draw_bag
+from askless._core.bagging._grow import grow_bagged
+from askless._core.bagging._samples import Bundles, bundle_codes, draw_bag
 from askless._core.greedy._criteria import Hinged
 from askless._core.greedy._grow import grow_greedy
 from askless._core.greedy._options import GrowthLimits, GrowthRows, RandomDraws

@@ -1,12 +1,12 @@
 """Contract of small nodes: at most 128 weighted rows are a set of bits, never moved."""
 
 cimport cython
-from askless._core.greedy._bag_rows cimport BagRows
-from askless._core.greedy._bag_task cimport BagTask, Best, NodeRows, Place
+from askless._core.bagging._rows cimport BagRows
+from askless._core.bagging._task cimport BagTask, Best, NodeRows, Place
 from askless._core.base._types cimport float64_t, int32_t, intp_t, uint8_t, uint64_t
 
 
-cdef extern from "askless/_core/greedy/code_planes.h" nogil:
+cdef extern from "askless/_core/bagging/code_planes.h" nogil:
     enum: SET_PLACES
     ctypedef struct Bits:
         uint64_t[2] places
@@ -14,7 +14,7 @@ cdef extern from "askless/_core/greedy/code_planes.h" nogil:
         uint8_t n_planes
 
 
-cdef extern from "askless/_core/greedy/small_sets.h" nogil:
+cdef extern from "askless/_core/bagging/small_sets.h" nogil:
     ctypedef struct SetCut:
         double value
         Bits left

@@ -10,7 +10,7 @@ import numpy as np
 from askless._core.base._types cimport int32_t, int64_t, intp_t, uint8_t
 
 
-cdef extern from "askless/_core/greedy/moving.h" nogil:
+cdef extern from "askless/_core/bagging/moving.h" nogil:
     int has_fast_bytes() noexcept
     void set_fast_bytes(int use) noexcept
     void fill_move_tables() noexcept

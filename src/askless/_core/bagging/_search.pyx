@@ -8,8 +8,8 @@ from libc.string cimport memmove
 
 import numpy as np
 
-from askless._core.greedy._bag_rows cimport BagRows, bag_column
-from askless._core.greedy._bag_task cimport (
+from askless._core.bagging._rows cimport BagRows, bag_column
+from askless._core.bagging._task cimport (
     BagTask, NodeRows, is_too_dear, no_split, offer,
 )
 from askless._core.greedy._counting cimport (

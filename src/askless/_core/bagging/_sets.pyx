@@ -10,8 +10,8 @@ from libc.string cimport memset
 
 import numpy as np
 
-from askless._core.greedy._bag_rows cimport BagRows
-from askless._core.greedy._bag_task cimport (
+from askless._core.bagging._rows cimport BagRows
+from askless._core.bagging._task cimport (
     BagTask, Best, NodeRows, Place, child_place, no_split, offer,
 )
 from askless._core.greedy._impurity cimport mix_whole_weights
@@ -19,7 +19,7 @@ from askless._core.greedy._limits cimport is_leaf
 from askless._core.base._types cimport float64_t, int32_t, intp_t, uint8_t, uint64_t
 
 
-cdef extern from "askless/_core/greedy/code_planes.h" nogil:
+cdef extern from "askless/_core/bagging/code_planes.h" nogil:
     void fill_planes(const uint8_t* codes, intp_t n, CodePlanes* out) noexcept
     void fill_plane(
         const uint8_t* codes, intp_t n, int bit, Bits all, CodePlanes* out
@@ -28,7 +28,7 @@ cdef extern from "askless/_core/greedy/code_planes.h" nogil:
     int count_places(Bits set) noexcept
 
 
-cdef extern from "askless/_core/greedy/small_sets.h" nogil:
+cdef extern from "askless/_core/bagging/small_sets.h" nogil:
     int32_t scan_set(
         const SmallSet* set, const CodePlanes* planes, SetScan* scan, SetCut* cut,
         int is_fast,

@@ -5,7 +5,7 @@
  * counting of bits (see small_sets.h) a whole tree then takes about twice as long.
  *
  * The tables and the switch belong to the module that includes this file, so that only one
- * module should: _bag_rows, which tells the others whether the fast path is on.
+ * module should: _rows, which tells the others whether the fast path is on.
  */
 #ifndef ASKLESS_MOVING_H
 #define ASKLESS_MOVING_H

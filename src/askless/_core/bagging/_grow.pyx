@@ -19,11 +19,11 @@ from libc.stdlib cimport free, realloc
 
 import numpy as np
 
-from askless._core.greedy._bag_rows cimport BagRows, bag_column
-from askless._core.greedy._bag_search cimport GROUP, BagSearch, BestCut
-from askless._core.greedy._bag_sets cimport SET_PLACES, SetGrower
-from askless._core.greedy._bag_task cimport BagTask, NodeRows, Place, child_place
-from askless._core.greedy._bagging import bundle_codes
+from askless._core.bagging._rows cimport BagRows, bag_column
+from askless._core.bagging._search cimport GROUP, BagSearch, BestCut
+from askless._core.bagging._sets cimport SET_PLACES, SetGrower
+from askless._core.bagging._task cimport BagTask, NodeRows, Place, child_place
+from askless._core.bagging._samples import bundle_codes
 from askless._core.greedy._counting cimport (
     largest_at_most, sum_u8, weigh_at_most_u8, weigh_bits_u8,
 )

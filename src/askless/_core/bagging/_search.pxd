@@ -1,8 +1,8 @@
 """Contract of the search for the best split of a large node of a bagged tree."""
 
 cimport cython
-from askless._core.greedy._bag_rows cimport BagRows
-from askless._core.greedy._bag_task cimport BagTask, Best, NodeRows
+from askless._core.bagging._rows cimport BagRows
+from askless._core.bagging._task cimport BagTask, Best, NodeRows
 from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t, uint8_t
 
 

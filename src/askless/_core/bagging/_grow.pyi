@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.greedy._bagging import Bundles
+from askless._core.bagging._samples import Bundles
 from askless._core.greedy._options import GrowthLimits, GrowthRows, RandomDraws
 from askless._core.tree._store import TreeBuffer
 

@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "code_planes.h"
-#include "impurity.h"
+#include "../greedy/impurity.h"
 
 #if defined(__GNUC__)
 #define ASKLESS_INLINED static inline __attribute__((always_inline))
