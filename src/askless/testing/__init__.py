@@ -7,7 +7,7 @@ calls nothing compiled. Tests compare costs with these.
 from askless.testing._checks import check_policy
 from askless.testing._hard_rows import make_hard_rows
 from askless.testing._reference_codes import encode_category, encode_number
-from askless.testing._reference_cost_tree import PlainCostTree, PlainForest
+from askless.testing._reference_cost_tree import PlainCostTree
 from askless.testing._reference_costs import path_cost, sequence_cost
 from askless.testing._reference_dectree import PlainDecTree
 from askless.testing._reference_ensemble import (
@@ -15,6 +15,7 @@ from askless.testing._reference_ensemble import (
     plain_ensemble_answer,
     plain_ensemble_state,
 )
+from askless.testing._reference_out_of_bag import PlainForest
 from askless.testing._reference_policy import (
     PlainEvaluation,
     PlainRun,

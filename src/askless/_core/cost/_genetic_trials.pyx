@@ -1,7 +1,7 @@
 """Grow a tree by invented prices on some rows, and see what it costs the others.
 
 The trials of a genetic search, thousands of them, each without the interpreter: rows
-are parted, a tree is grown and priced, and everything is forgotten but its cost. This
+are divided, a tree is grown and priced, and everything is forgotten but its cost. This
 module must not know where the invented prices come from.
 """
 
@@ -221,7 +221,7 @@ cdef class Trials:
     ):
         """Return the true cost of a trial's tree on the rows that it has not met.
 
-        If one of the parts is empty, all rows are in both.
+        If one of the two sets is empty, all rows are in both.
         """
         cdef:
             Workspace ws = self.inducer.ws

@@ -11,11 +11,11 @@ cdef enum:
     MAX_DEPTH = 5000
 
 
-# What a leaf is worth, and with it what a tree is judged by.
+# What a leaf is worth, and with it how trees compare.
 cdef enum Value:
     BY_COST = 0    # expected cost of mistakes; trees add what tests charge
     BY_ERRORS = 1  # expected errors, as C4.5 reckons them
-    BY_LEAVES = 2  # 1: trees are judged by their size
+    BY_LEAVES = 2  # 1: the smaller tree is better
 
 
 # The value of a leaf at the node that was weighed last.

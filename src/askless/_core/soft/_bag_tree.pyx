@@ -60,7 +60,7 @@ cdef void free_tree(BagTree* tree) noexcept:
 cdef int32_t draw_poisson(float64_t mean, uint64_t key) noexcept nogil:
     """Count down the distribution.
 
-    A large mean is drawn in parts, so that e to the power of minus one is not tiny.
+    A large mean is drawn in parts, so that exp(-part) is not tiny.
     """
     cdef:
         float64_t part, chance, left

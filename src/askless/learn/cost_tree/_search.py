@@ -34,8 +34,9 @@ __all__ = ["CostTreeSearch", "typical_mistake"]
 # Of the forest; nothing else was better on several sets at once.
 MIN_LEAF = 3.0
 TRIED = 0.5
-# However well the forest tells classes, it keeps so much of its say.
-LEAST_SAY = 2.0 / 3.0
+# Of the smoothing that was asked for: it is never less, however well the forest tells
+# the classes.
+LEAST_SMOOTHING = 2.0 / 3.0
 
 
 class CostTreeSearch:
@@ -142,7 +143,7 @@ class CostTreeSearch:
             )
             shares = sharpen_shares(shares, rows.class_ids, rows.weights)
             noise = measure_noise(shares, rows.class_ids, rows.weights, self.mistakes)
-        smoothing = self.smoothing * max(noise**0.5, LEAST_SAY)
+        smoothing = self.smoothing * max(noise**0.5, LEAST_SMOOTHING)
         soft = soften(rows, shares, smoothing)
         return Grower(
             soft,

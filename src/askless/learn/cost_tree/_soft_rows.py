@@ -29,7 +29,7 @@ LEAST_SHARE = 0.01
 
 @dataclass(frozen=True)
 class MergedRows:
-    """Distinct rows of codes and class, in an order that is theirs alone.
+    """Distinct rows of codes and class, sorted, whatever the order of the examples.
 
     Attributes
     ----------

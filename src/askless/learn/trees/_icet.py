@@ -291,8 +291,8 @@ class _Trainer:
     ) -> Callable[[list[int]], list[float]]:
         """Return what tells the costs of some places of a generation.
 
-        A trial parts the rows by a key of its own, so it does not matter which thread
-        it falls to.
+        A trial divides the rows by a key of its own, so it does not matter which thread
+        runs it.
         """
         numbers = decode_all(bits, self.low, self.high, gray=self.gray)
         while len(self.growers) < n_jobs:

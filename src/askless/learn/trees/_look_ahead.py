@@ -322,8 +322,8 @@ class ACTClassifier(_SampledTreeClassifier):
     each side. Expected errors are the exact upper limit of the binomial proportion.
     Delayed tests, which the paper leaves out: below one, a test is charged to every row
     that reached the delayed test, once, whichever branch asks for it first; branches
-    are priced in order, each with what the best samples of those before it have
-    ordered.
+    are priced one after another, each with what the best samples of those before it
+    have bought.
 
     References
     ----------
