@@ -178,6 +178,14 @@ class Policy(HandedUp, ABC):
         """
         return ()
 
+    def code_followed(self, state: Any, code: int) -> int:
+        """Return the code that a code is taken for, where nothing left shows it.
+
+        Itself if something left shows it, or if the policy cannot say; the code of
+        "unknown" if the policy goes on as if the next test was skipped.
+        """
+        return code
+
     def decision(self, state: Any) -> int:
         """Return the class that the policy would answer in a state."""
         return int(decide_classes(self._belief(state)[None, :], self.mistakes)[0])

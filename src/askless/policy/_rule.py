@@ -317,6 +317,15 @@ class Rule(Policy):
         done = set(state.done)
         return [test for test in range(len(self.tests)) if test not in done]
 
+    def code_followed(self, state: Belief, code: int) -> int:
+        """Return the code, or "unknown" if no case that is left can show it."""
+        test = self.next_test(state)
+        assert test is not None
+        unknown = self.tests[test].unknown_code
+        if code == unknown or self.possible.can_show(test, code)[state.cases].any():
+            return code
+        return unknown
+
     def recheck(self, shown: dict[int, int]) -> tuple[int, ...]:
         """Return the fewest tests whose answers leave no case, taken together."""
         return find_recheck(self.possible, shown)

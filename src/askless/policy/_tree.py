@@ -19,6 +19,7 @@ from askless.exceptions import InvalidPolicyError
 from askless.policy._base import raw_columns
 from askless.policy._node_policy import NodePolicy, is_matrix_of_floats
 from askless.policy._nodes import Ints, Nodes
+from askless.policy._recheck import recheck_in_tree
 from askless.problem import Outcome, PriceList, Test
 from askless.problem._jobs import count_threads
 from askless.problem._tests import CodeArray
@@ -151,7 +152,8 @@ class Tree(NodePolicy):
     ) -> NDArray[np.float64]:
         """Return the share of each class among all leaves that the answers allow.
 
-        A case whose test was skipped goes on by one branch, and may belong to another.
+        A case whose test was skipped goes on by one branch, and may belong to another;
+        and so may one that has shown what nothing in the node shows.
         """
         weights = np.zeros(len(self.classes))
         stack = [0]
@@ -160,11 +162,21 @@ class Tree(NodePolicy):
             test = int(self.test[node])
             if test < 0:
                 weights += self.class_weights(node)
-            elif (code := shown.get(test)) is not None:
+            elif (code := shown.get(test)) is not None and code == self.code_followed(
+                node, code
+            ):
                 stack.append(self.advance(node, code))
             else:
                 stack.extend(self.nodes.children(node))
         return weights / weights.sum() if weights.any() else self.class_shares(state)
+
+    def code_followed(self, state: int, code: int) -> int:
+        """Return the code whose branch a code takes: its own, or the default one."""
+        return self.nodes.followed(state, code)
+
+    def recheck(self, shown: dict[int, int]) -> tuple[int, ...]:
+        """Return the fewest tests whose answers keep a case out of every leaf."""
+        return recheck_in_tree(self.nodes, self.tests, shown)
 
     def _even_weights(self, state: int) -> NDArray[np.float64]:
         weights = np.zeros(len(self.classes))
