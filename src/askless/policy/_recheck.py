@@ -31,7 +31,8 @@ def recheck_in_tree(
 ) -> tuple[int, ...]:
     """Return the fewest tests whose answers keep a case out of every leaf of a tree.
 
-    On a tie, those of the leaf of most weight, and then of the first such leaf.
+    On a tie, those of the leaf that most other answers lead to, then of the heaviest
+    leaf, then of the first.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ def recheck_in_tree(
     looked at that are no worse than the leaf found: O(n_nodes log n_nodes) at most, and
     as many steps as there are answers where a leaf fits them all.
     """
-    found: list[tuple[float, int, frozenset[int]]] = []
+    found: list[tuple[int, float, int, frozenset[int]]] = []
     queue = [_Reached(0, 0, 0, frozenset())]
     least: int | None = None
     while queue:
@@ -59,12 +60,21 @@ def recheck_in_tree(
             if not here.against:
                 return ()
             least = here.n_against
+            n_for = len((shown.keys() & _tests_above(nodes, here.node)) - here.against)
             weight = float(nodes.total_weight[here.node])
-            found.append((-weight, here.node, here.against))
+            found.append((-n_for, -weight, here.node, here.against))
             continue
         for after in _children(nodes, tests, shown, here):
             heapq.heappush(queue, after)
-    return tuple(sorted(min(found)[2]))
+    return tuple(sorted(min(found)[-1]))
+
+
+def _tests_above(nodes: Nodes, node: int) -> set[int]:
+    """Return the tests that are asked on the way to a node."""
+    tests = set()
+    while (node := int(nodes.parent[node])) >= 0:
+        tests.add(int(nodes.test[node]))
+    return tests
 
 
 def _children(
