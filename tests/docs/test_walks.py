@@ -21,7 +21,7 @@ def list_walks():
 def test_every_step_exists():
     walks = list_walks()
     assert len(walks) == 2
-    for step in sum(walks, []):
+    for step in [step for walk in walks for step in walk]:
         module, name = step.rsplit(".", 1)
         assert hasattr(importlib.import_module(f"askless.{module}"), name), step
 
