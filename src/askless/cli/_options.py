@@ -41,7 +41,7 @@ policy_argument = data_argument("policy")
 edited_option: Decorator = click.option(
     "--edited",
     is_flag=True,
-    help="Accept a policy file that was edited by hand.",
+    help="Accept a policy file that was edited by hand; sums are worked out again.",
 )
 json_option: Decorator = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object and nothing else."
@@ -56,8 +56,17 @@ output_option: Decorator = click.option(
     help="Write the policy to this file.",
 )
 drop_option: Decorator = click.option(
-    "--drop", multiple=True, metavar="COLUMN", help="A column that is no test."
+    "--drop",
+    multiple=True,
+    metavar="COLUMN",
+    callback=lambda ctx, param, given: _list_dropped(given),
+    help="A column that is no test; 'notes', 'remarks' and 'comments' by default.",
 )
+
+
+def _list_dropped(given: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return the columns to drop; None if nothing was said, none for an empty text."""
+    return tuple(name for name in given if name) if given else None
 
 
 def target_option(*, required: bool) -> Decorator:

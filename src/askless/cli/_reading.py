@@ -15,10 +15,9 @@ from askless.exceptions import AsklessWarning, InvalidTableError, suggest_name
 from askless.problem._files import load_columns, open_text
 from askless.problem._frames import Columns
 from askless.problem._outcomes import blank_marked, find_marked
+from askless.problem._roles import WHAT, Roles
 
-__all__ = ["check_roles", "collect_notes", "find_role", "read_data", "read_names"]
-
-ROLES = {"prior": "weights", "case": "names"}
+__all__ = ["check_roles", "collect_notes", "read_data", "read_names", "tell_roles"]
 
 
 def read_names(path: Path) -> list[str]:
@@ -66,43 +65,24 @@ def check_roles(columns: Collection[str], path: Path, **roles: str | None) -> No
             )
 
 
-def find_role(
-    role: str,
-    chosen: str | None,
-    names: Collection[str],
-    taken: Collection[str],
-    notes: list[str],
-) -> str | None:
-    """Return the column that holds the weights or the names of the cases.
-
-    Parameters
-    ----------
-    role : {"prior", "case"}
-        Which of the two; a column of this name is taken unless another one is chosen.
-    chosen : str or None
-        What the user asked for; an empty text asks for none.
-    names, taken : collection of str
-        All columns, and those that have another role already.
-    notes : list of str
-        Gets a note if a column was taken without being asked for.
+def tell_roles(roles: Roles) -> list[str]:
+    """Return a note for each column whose role was found out and not asked for.
 
     Examples
     --------
-    >>> notes = []
-    >>> find_role("prior", None, ["lamp", "prior"], ["lamp"], notes)
-    'prior'
-    >>> notes
+    >>> from askless.problem._roles import find_roles
+    >>> tell_roles(find_roles(["lamp", "prior"]))
     ["Column 'prior' gives the weights of cases; --prior '' makes it a test."]
     """
-    if chosen is not None:
-        return chosen or None
-    if role not in names or role in taken:
-        return None
-    notes.append(
-        f"Column {role!r} gives the {ROLES[role]} of cases; --{role} '' makes it a "
-        "test."
-    )
-    return role
+    notes = []
+    for column, role in roles.found.items():
+        if role == "drop":
+            notes.append(f"Column {column!r} is no test; --drop '' makes it one.")
+        else:
+            notes.append(
+                f"Column {column!r} gives {WHAT[role]}; --{role} '' makes it a test."
+            )
+    return notes
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from askless.cli._options import (
     target_option,
 )
 from askless.cli._output import format_number, print_json, print_note, working
-from askless.cli._reading import check_roles, collect_notes, find_role, read_data
+from askless.cli._reading import check_roles, collect_notes, read_data, tell_roles
 from askless.evaluate import evaluate
 from askless.exceptions import (
     AsklessError,
@@ -39,6 +39,7 @@ from askless.exceptions import (
 from askless.learn import LEARNERS, Learner, Stage
 from askless.problem import Costs, read_costs
 from askless.problem._column import is_missing
+from askless.problem._roles import find_roles
 
 __all__ = ["fit_command"]
 
@@ -85,7 +86,7 @@ def fit_command(
     output: Path | None,
     method: str,
     prior: str | None,
-    drop: tuple[str, ...],
+    drop: tuple[str, ...] | None,
     unknown: str | None,
     as_json: bool,
     quiet: bool,
@@ -102,9 +103,12 @@ def fit_command(
     notes: list[str] = []
     with working(f"Learning from {data}") as tell:
         columns = read_data(data, unknown)
-        prior = find_role("prior", prior, columns, [target, *drop], notes)
-        y, weights = _take_roles(columns, data, target, prior, drop)
         prices = None if costs is None else read_costs(costs)
+        taken = [target, *([] if prices is None else map(str, prices.costs))]
+        roles = find_roles(list(columns), prior=prior, case="", drop=drop, taken=taken)
+        notes += tell_roles(roles)
+        drop = roles.drop
+        y, weights = _take_roles(columns, data, target, roles.prior, drop)
         if prices is not None:
             prices = fit_costs(prices, [*columns, *drop], drop)
         estimator = _make(learner, prices, **settings)

@@ -72,7 +72,9 @@ def show_command(
         _print(shown)
         return
     content = shown if isinstance(shown, bytes) else shown.encode()
-    if output.exists() and output.samefile(policy):
+    # A policy that was edited by hand may take its own place.
+    is_saving = edited and format == "json"
+    if output.exists() and output.samefile(policy) and not is_saving:
         raise DataFileError(
             "The output must be another file than the policy. Got the policy itself, "
             f"{output}. Choose another name."

@@ -23,10 +23,11 @@ from askless.cli._options import (
     target_option,
 )
 from askless.cli._output import format_number, print_json, print_note, working
-from askless.cli._reading import collect_notes, find_role, read_names
+from askless.cli._reading import collect_notes, read_names, tell_roles
 from askless.cli._report import describe_solution, print_solution
 from askless.exceptions import AsklessError, InvalidOptionError
 from askless.problem import Table, read_costs, read_table
+from askless.problem._roles import find_roles
 from askless.solve import Solution, solve
 from askless.solve._task import Progress
 
@@ -131,20 +132,26 @@ def _read(
     costs: Path | None,
     prior: str | None,
     case: str | None,
-    drop: tuple[str, ...],
+    drop: tuple[str, ...] | None,
     **options: Any,
 ) -> Table:
     names = read_names(path)
     prices = None if costs is None else read_costs(costs)
     priced = set() if prices is None else {str(key) for key in prices.costs}
-    taken = {target, *drop, *priced}
-    prior = find_role("prior", prior, names, taken, notes)
-    case = find_role("case", case, names, taken, notes)
+    taken = {target, *priced}
+    roles = find_roles(names, prior=prior, case=case, drop=drop, taken=taken)
+    notes += tell_roles(roles)
     if prices is not None:
-        tests = [name for name in names if name not in (target, prior, case)]
-        prices = fit_costs(prices, tests, drop)
+        tests = [n for n in names if n not in (target, roles.prior, roles.case)]
+        prices = fit_costs(prices, tests, roles.drop)
     return read_table(
-        path, target, costs=prices, prior=prior, case=case, drop=drop, **options
+        path,
+        target,
+        costs=prices,
+        prior=roles.prior or "",
+        case=roles.case or "",
+        drop=roles.drop,
+        **options,
     )
 
 

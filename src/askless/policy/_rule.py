@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -329,6 +329,12 @@ class Rule(Policy):
     def recheck(self, shown: dict[int, int]) -> tuple[int, ...]:
         """Return the fewest tests whose answers leave no case, taken together."""
         return find_recheck(self.possible, shown)
+
+    def _with_prices(self, prices: PriceList) -> Self:
+        other = super()._with_prices(prices)
+        # What was chosen at the old prices.
+        other._chosen = FirstSteps()
+        return other
 
     # Many rows: one after another, as the rule is.
 

@@ -49,7 +49,7 @@ __all__ = ["Table"]
 # What a table is made of; all else is worked out from these.
 PARTS = (
     "coding", "codes", "is_ordered", "classes", "class_ids", "prior", "cases", "costs",
-    "prices", "chances",
+    "prices", "chances", "remarks",
 )  # fmt: skip
 
 
@@ -146,6 +146,7 @@ class Table:
         self.costs = as_costs(costs, self.n_tests)
         self.prices = self.costs.price_list(self.tests)
         self.chances = check_chances(chances or {}, self.tests)
+        self.remarks: tuple[str, ...] = ()
         self._freeze()
 
     def _changed(self, **parts: Any) -> Table:
@@ -213,7 +214,18 @@ class Table:
     @cached_property
     def notes(self) -> list[str]:
         """Remarks on the table that a user should know of."""
-        return list_notes(self)
+        return [*self.remarks, *list_notes(self)]
+
+    def with_remarks(self, remarks: Sequence[str]) -> Table:
+        """Return the table with remarks on how it was read, which its notes begin with.
+
+        Examples
+        --------
+        >>> table = Table([[0], [1]], ["even", "odd"])
+        >>> table.with_remarks(["Read from a photograph."]).notes
+        ['Read from a photograph.']
+        """
+        return self._changed(remarks=(*self.remarks, *remarks))
 
     def merged(self, *, weights: Literal["sum", "equal"] = "sum") -> Table:
         """Return the table with cases that show the same merged into one.

@@ -13,6 +13,7 @@ from askless.exceptions import InvalidTableError, suggest_name
 from askless.problem._costs import Costs, as_costs
 from askless.problem._files import load_columns
 from askless.problem._frames import Columns, list_some
+from askless.problem._roles import find_roles, note_roles
 from askless.problem._table import Table
 
 __all__ = ["read_table"]
@@ -25,7 +26,7 @@ def read_table(
     costs: Costs | Mapping[str, float] | Sequence[float] | None = None,
     prior: str | None = None,
     case: str | None = None,
-    drop: Sequence[str] = (),
+    drop: Sequence[str] | None = None,
     **options: Any,
 ) -> Table:
     r"""Read a table from a CSV or Parquet file.
@@ -39,9 +40,12 @@ def read_table(
     costs : Costs, mapping or sequence, optional
         What the tests cost; 1 each by default.
     prior, case : str, optional
-        Columns of weights and of names of cases, which are then not tests.
-    drop : sequence of str, default=()
-        Columns that are not tests.
+        Columns of weights and of names of cases, which are then not tests. Columns that
+        are called ``prior`` and ``case`` by default, unless they have a cost; an empty
+        text for none.
+    drop : sequence of str, optional
+        Columns that are not tests. Those that are called notes, remarks or comments by
+        default, unless they have a cost; an empty list for none.
     **options
         Passed to :class:`Table`.
 
@@ -54,6 +58,10 @@ def read_table(
     ('lamp', 'socket')
     """
     columns = load_columns(path, unknown=options.get("unknown"))
+    priced = () if costs is None else as_costs(costs, len(columns)).costs
+    taken = {target, *map(str, priced)}
+    roles = find_roles(list(columns), prior=prior, case=case, drop=drop, taken=taken)
+    prior, case, drop, _ = roles
     for role, name in (("target", target), ("prior", prior), ("case", case)):
         if name is not None and name not in columns:
             raise InvalidTableError(
@@ -74,7 +82,7 @@ def read_table(
             "target. Remove it from the costs, or choose another target."
         )
     not_tests = {prior, case, *drop} - {target}
-    return Table(
+    table = Table(
         Columns((k, column) for k, column in columns.items() if k not in not_tests),
         target,
         costs=costs,
@@ -82,3 +90,4 @@ def read_table(
         cases=None if case is None else columns[case].tolist(),
         **options,
     )
+    return table.with_remarks(note_roles(roles))
