@@ -24,6 +24,7 @@ __all__ = [
     "parse_value",
     "policy_argument",
     "quiet_option",
+    "sheet_options",
     "target_option",
 ]
 
@@ -85,6 +86,24 @@ def costs_option(more: str = "") -> Decorator:
         help=f"What tests cost: CSV with the columns test,cost, or TOML{more}. 1 each "
         "by default.",
     )
+
+
+_separator: Decorator = click.option(
+    "--separator",
+    metavar="SIGN",
+    help="What stands between the cells of a CSV file: ',', ';', tab ...; found out by "
+    "default.",
+)
+_decimal: Decorator = click.option(
+    "--decimal",
+    type=click.Choice([".", ","]),
+    help="What fractions begin with in a CSV file; found out by default.",
+)
+
+
+def sheet_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how a CSV file is written to a command."""
+    return _separator(_decimal(command))
 
 
 def free_options(text: str) -> Decorator:

@@ -5,34 +5,36 @@ This module must not know what is done with what is read.
 
 from __future__ import annotations
 
-import csv
+import math
 import warnings
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from askless.exceptions import AsklessWarning, InvalidTableError, suggest_name
-from askless.problem._files import load_columns, open_text
-from askless.problem._frames import Columns
+from askless.problem._column import is_missing
+from askless.problem._files import PARQUET, FileColumns, load_columns
 from askless.problem._outcomes import blank_marked, find_marked
-from askless.problem._roles import WHAT, Roles
+from askless.problem.sheets import read_names as sheet_names
 
-__all__ = ["check_roles", "collect_notes", "read_data", "read_names", "tell_roles"]
+__all__ = ["check_roles", "collect_notes", "read_data", "read_names", "read_weights"]
 
 
-def read_names(path: Path) -> list[str]:
-    """Return the names of the columns of a CSV or Parquet file.
+def read_names(path: Path, separator: str | None = None) -> list[str]:
+    """Return the names of the columns of a file.
 
-    Of CSV only the first line is read.
+    Of CSV only the first lines are read.
     """
-    if path.suffix.lower() in (".parquet", ".pq"):
+    if path.suffix.lower() in PARQUET:
         return list(load_columns(path))
-    with open_text(path) as file:
-        return [name.strip() for name in next(csv.reader(file), [])]
+    return sheet_names(path, separator=separator)
 
 
-def read_data(path: Path, unknown: str | None = None) -> Columns:
-    r"""Return the columns of a CSV or Parquet file.
+def read_data(path: Path, unknown: str | None = None, **written: Any) -> FileColumns:
+    r"""Return the columns of a CSV or Parquet file, or of a workbook.
 
     Parameters
     ----------
@@ -40,6 +42,8 @@ def read_data(path: Path, unknown: str | None = None) -> Columns:
         The file.
     unknown : str, optional
         A text that is read as an empty cell.
+    **written
+        How a CSV file is written: ``separator`` and ``decimal``.
 
     Examples
     --------
@@ -49,10 +53,42 @@ def read_data(path: Path, unknown: str | None = None) -> Columns:
     >>> read_data(path, "?")
     {'volts': array([12., nan])}
     """
-    columns = load_columns(path, unknown=unknown)
+    columns = load_columns(path, unknown=unknown, **written)
     for name, column in columns.items():
         columns[name] = blank_marked(column, find_marked(column, unknown), name)
     return columns
+
+
+def read_weights(columns: FileColumns, name: str | None, path: Path) -> Any:
+    """Return a column of weights as numbers, or None for none; say which line is wrong.
+
+    Parameters
+    ----------
+    columns : FileColumns
+        All columns.
+    name : str or None
+        The column of weights.
+    path : Path
+        The file, for messages.
+    """
+    if name is None:
+        return None
+    for row, value in enumerate(columns[name].tolist()):
+        if not 0 <= _as_number(value) < math.inf:
+            got = "an empty cell" if is_missing(value) else repr(value)
+            raise InvalidTableError(
+                f"Weights must be numbers >= 0. Got {got} in {columns.where(row)} of "
+                f"{path}, column {name!r}. Write a number; 0 for what cannot occur."
+            )
+    return np.asarray(columns[name], dtype=float)
+
+
+def _as_number(value: Any) -> float:
+    """Return a value as a number; one cell of text makes text of a whole column."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def check_roles(columns: Collection[str], path: Path, **roles: str | None) -> None:
@@ -63,26 +99,6 @@ def check_roles(columns: Collection[str], path: Path, **roles: str | None) -> No
                 f"The {role} must be a column of the data. Got {name!r}, which is not "
                 f"in {path}. {suggest_name(name, columns)}Name a column of the file."
             )
-
-
-def tell_roles(roles: Roles) -> list[str]:
-    """Return a note for each column whose role was found out and not asked for.
-
-    Examples
-    --------
-    >>> from askless.problem._roles import find_roles
-    >>> tell_roles(find_roles(["lamp", "prior"]))
-    ["Column 'prior' gives the weights of cases; --prior '' makes it a test."]
-    """
-    notes = []
-    for column, role in roles.found.items():
-        if role == "drop":
-            notes.append(f"Column {column!r} is no test; --drop '' makes it one.")
-        else:
-            notes.append(
-                f"Column {column!r} gives {WHAT[role]}; --{role} '' makes it a test."
-            )
-    return notes
 
 
 @contextmanager

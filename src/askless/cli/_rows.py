@@ -12,13 +12,13 @@ from typing import Any
 
 import click
 
-from askless.cli._options import FILE
-from askless.cli._reading import check_roles, read_data, tell_roles
+from askless.cli._options import FILE, sheet_options
+from askless.cli._reading import check_roles, read_data, read_weights
 from askless.policy import Policy
 from askless.problem import Costs, Table, read_costs
 from askless.problem._column import is_missing
 from askless.problem._frames import Columns
-from askless.problem._roles import find_roles
+from askless.problem._roles import find_roles, note_roles
 
 __all__ = ["PricedRows", "read_priced_rows", "row_options"]
 
@@ -52,6 +52,7 @@ OPTIONS: tuple[Decorator, ...] = (
 
 def row_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options for rows, their weights and their prices to a command."""
+    command = sheet_options(command)
     for option in reversed(OPTIONS):
         command = option(command)
     return command
@@ -93,24 +94,26 @@ def read_priced_rows(
     missing: str,
     unknown: str | None,
     costs: Path | None,
+    **written: str | None,
 ) -> PricedRows:
     """Read rows for some policies; notes get what was found out or may surprise."""
     tests = list(dict.fromkeys(name for p in policies for name in p.test_names))
-    columns = read_data(path, unknown)
+    columns = read_data(path, unknown, **written)
     roles = find_roles(
         list(columns), prior=prior, case="", drop=(), taken=[str(target), *tests]
     )
-    notes += tell_roles(roles)
+    asked = [name for p in policies for name in p.columns]
+    notes += [*columns.all_remarks(list(dict.fromkeys(asked))), *note_roles(roles)]
     prior = roles.prior
     check_roles(columns, path, target=target, prior=prior)
-    weights = None if prior is None else columns[prior]
+    weights = read_weights(columns, prior, path)
     rows = Columns((k, v) for k, v in columns.items() if k not in (target, prior))
     prices = None if costs is None else read_costs(costs)
     if missing == "unknown":
         if target is None:
             raise click.UsageError("--missing unknown needs --target.")
-        asked = Columns((k, rows[k]) for k in tests if k in rows)
-        table = Table(asked, columns[target], prior=weights)
+        known = Columns((k, rows[k]) for k in tests if k in rows)
+        table = Table(known, columns[target], prior=weights)
         return PricedRows(table, None, None, columns, prior, prices)
     n_empty = sum(_count_empty(rows[name]) for name in tests if name in rows)
     if n_empty:

@@ -20,14 +20,15 @@ from askless.cli._options import (
     json_option,
     output_option,
     quiet_option,
+    sheet_options,
     target_option,
 )
 from askless.cli._output import format_number, print_json, print_note, working
-from askless.cli._reading import collect_notes, read_names, tell_roles
+from askless.cli._reading import collect_notes, read_names
 from askless.cli._report import describe_solution, print_solution
 from askless.exceptions import AsklessError, InvalidOptionError
 from askless.problem import Table, read_costs, read_table
-from askless.problem._roles import find_roles
+from askless.problem._roles import find_roles, note_roles
 from askless.solve import Solution, solve
 from askless.solve._task import Progress
 
@@ -88,6 +89,7 @@ HOW_TO_SOLVE = ("method", "objective", "stop", "budget", "max_error", "time_limi
 )
 @click.option("--unknown", metavar="TEXT", help="A text that marks an unknown outcome.")
 @click.option("--merge", is_flag=True, help="Merge cases that show the same.")
+@sheet_options
 @free_options("An option of the method.")
 @json_option
 @quiet_option
@@ -100,7 +102,7 @@ def solve_command(
     quiet: bool,
     **others: Any,
 ) -> None:
-    """Find a cheap policy for the known TABLE (CSV, CSV.gz or Parquet).
+    """Find a cheap policy for the known TABLE (CSV, Parquet, .xlsx or .ods).
 
     A row is a case, a column is a test, and a cell is what the test shows for the case.
     """
@@ -135,12 +137,12 @@ def _read(
     drop: tuple[str, ...] | None,
     **options: Any,
 ) -> Table:
-    names = read_names(path)
+    names = read_names(path, options.get("separator"))
     prices = None if costs is None else read_costs(costs)
     priced = set() if prices is None else {str(key) for key in prices.costs}
     taken = {target, *priced}
     roles = find_roles(names, prior=prior, case=case, drop=drop, taken=taken)
-    notes += tell_roles(roles)
+    notes += note_roles(roles)
     if prices is not None:
         tests = [n for n in names if n not in (target, roles.prior, roles.case)]
         prices = fit_costs(prices, tests, roles.drop)

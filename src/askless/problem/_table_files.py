@@ -27,9 +27,11 @@ def read_table(
     prior: str | None = None,
     case: str | None = None,
     drop: Sequence[str] | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
     **options: Any,
 ) -> Table:
-    r"""Read a table from a CSV or Parquet file.
+    r"""Read a table from a CSV or Parquet file, or from a workbook.
 
     Parameters
     ----------
@@ -46,6 +48,9 @@ def read_table(
     drop : sequence of str, optional
         Columns that are not tests. Those that are called notes, remarks or comments by
         default, unless they have a cost; an empty list for none.
+    separator, decimal : str, optional
+        How a CSV file is written; see :func:`read_columns`. What is found out is said
+        in the notes of the table, with what is odd in its cells.
     **options
         Passed to :class:`Table`.
 
@@ -57,7 +62,9 @@ def read_table(
     >>> read_table(path, "cause").test_names
     ('lamp', 'socket')
     """
-    columns = load_columns(path, unknown=options.get("unknown"))
+    columns = load_columns(
+        path, unknown=options.get("unknown"), separator=separator, decimal=decimal
+    )
     priced = () if costs is None else as_costs(costs, len(columns)).costs
     taken = {target, *map(str, priced)}
     roles = find_roles(list(columns), prior=prior, case=case, drop=drop, taken=taken)
@@ -82,12 +89,19 @@ def read_table(
             "target. Remove it from the costs, or choose another target."
         )
     not_tests = {prior, case, *drop} - {target}
-    table = Table(
-        Columns((k, column) for k, column in columns.items() if k not in not_tests),
-        target,
-        costs=costs,
-        prior=None if prior is None else columns[prior],
-        cases=None if case is None else columns[case].tolist(),
-        **options,
-    )
-    return table.with_remarks(note_roles(roles))
+    tests = Columns((k, v) for k, v in columns.items() if k not in not_tests)
+    try:
+        table = Table(
+            tests,
+            target,
+            costs=costs,
+            prior=None if prior is None else columns[prior],
+            cases=None if case is None else columns[case].tolist(),
+            **options,
+        )
+    except InvalidTableError as error:
+        if error.row is None:
+            raise
+        where = columns.where(error.row)
+        raise InvalidTableError(f"{error} It is in {where} of {path}.") from error
+    return table.with_remarks([*columns.all_remarks(list(tests)), *note_roles(roles)])
