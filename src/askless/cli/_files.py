@@ -7,12 +7,20 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from askless.exceptions import DataFileError
 
-__all__ = ["check_policy_path", "free_policy_path", "is_policy_file", "write_whole"]
+__all__ = [
+    "check_policy_path",
+    "free_policy_path",
+    "is_policy_file",
+    "open_whole",
+    "write_whole",
+]
 
 # The beginning of every policy file, without blanks.
 POLICY_MARK = b'{"format":"askless-policy"'
@@ -98,13 +106,55 @@ def write_whole(contents: Mapping[Path, str | bytes]) -> None:
             os.replace(drafts[path], path)
             del drafts[path]
     except OSError as error:
-        raise DataFileError(
-            f"The folder of a file must be there and writable. Got: {error.strerror} "
-            f"for {path}. Choose another path."
-        ) from error
+        raise _not_writable(error, path) from error
     finally:
         for draft in drafts.values():
             Path(draft).unlink(missing_ok=True)
+
+
+@contextmanager
+def open_whole(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to write to, that takes its name only if all went well.
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> path = Path(tempfile.mkdtemp(), "rows.csv")
+    >>> with open_whole(path) as file:
+    ...     _ = file.write(b"row")
+    >>> path.read_text()
+    'row'
+    """
+    # Through a link, so that the file it points to is replaced and not the link.
+    path = Path(os.path.realpath(path))
+    try:
+        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise _not_writable(error, path) from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(draft, 0o666 & ~_umask())
+        try:
+            os.replace(draft, path)
+        except OSError as error:
+            raise _not_writable(error, path) from error
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise
+
+
+def _not_writable(error: OSError, path: Path) -> DataFileError:
+    return DataFileError(
+        f"The folder of a file must be there and writable. Got: {error.strerror} "
+        f"for {path}. Choose another path."
+    )
 
 
 def _umask() -> int:

@@ -6,7 +6,7 @@ a test and which the class.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,9 @@ import numpy as np
 from askless.exceptions import DataFileError, InvalidTableError, MissingExtraError
 from askless.problem._column import EXACT_WHOLE, Column, clean_column
 from askless.problem._frames import Columns, clean_columns
-from askless.problem.sheets import read_sheet, remark_on_cells
+from askless.problem.sheets import Sheet, read_batches, read_sheet, remark_on_cells
 
-__all__ = ["PARQUET", "FileColumns", "load_columns", "read_columns"]
+__all__ = ["PARQUET", "FileColumns", "load_batches", "load_columns", "read_columns"]
 
 PARQUET = (".parquet", ".pq")
 
@@ -33,6 +33,8 @@ class FileColumns(Columns):
         What was found out about the file.
     odd : dict of str to list of str
         What is odd in a column.
+    names : list of str
+        What all columns of the file are called, those that were not read included.
     """
 
     def __init__(self, *args: Any) -> None:
@@ -40,6 +42,14 @@ class FileColumns(Columns):
         self.lines: list[int] | None = None
         self.remarks: list[str] = []
         self.odd: dict[str, list[str]] = {}
+        self.names = list(self)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        if self.lines is not None:
+            return len(self.lines)
+        return len(next(iter(self.values()), ()))
 
     def all_remarks(self, names: Collection[str]) -> list[str]:
         """Return what was found out, and what is odd in some columns."""
@@ -106,10 +116,41 @@ def load_columns(
     if path.suffix.lower() in PARQUET:
         return FileColumns(_read_parquet(path))
     sheet = read_sheet(path, separator=separator, decimal=decimal)
+    return _parse_sheet(sheet, unknown)
+
+
+def load_batches(
+    path: str | Path,
+    size: int,
+    *,
+    unknown: Any = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    only: Collection[str] | None = None,
+) -> Iterator[FileColumns]:
+    """Yield columns of a file in parts of so many rows; see :func:`load_columns`.
+
+    All columns, or only some of them; ``names`` of a part has the others too. Of a
+    column that mixes numbers and text, one part may be numbers and another text.
+    """
+    path = Path(path)
+    if path.suffix.lower() in PARQUET:
+        yield from map(FileColumns, _read_parquet_batches(path, size))
+        return
+    for sheet in read_batches(path, size, separator=separator, decimal=decimal):
+        yield _parse_sheet(sheet, unknown, only)
+
+
+def _parse_sheet(
+    sheet: Sheet, unknown: Any, only: Collection[str] | None = None
+) -> FileColumns:
     # What is parsed here is clean: numbers, or text with None for empty cells.
     columns = FileColumns()
     columns.lines, columns.remarks = sheet.lines, list(sheet.remarks)
+    columns.names = sheet.names
     for name, cells in zip(sheet.names, sheet.columns(), strict=True):
+        if only is not None and name not in only:
+            continue
         columns[name] = _parse_cells(cells, unknown)
         if columns[name].dtype == object:
             columns.odd[name] = remark_on_cells(name, cells, sheet.lines, unknown)
@@ -182,6 +223,22 @@ def _read_parquet(path: Path) -> Columns:
         "Reading Parquet needs pyarrow or polars. Got neither. Run: pip install "
         "'askless[parquet]'"
     )
+
+
+def _read_parquet_batches(path: Path, size: int) -> Iterator[Columns]:
+    try:
+        from pyarrow import ArrowException, Table, parquet
+    except ImportError:
+        yield _read_parquet(path)
+        return
+    if not path.is_file():
+        _read_parquet(path)
+    try:
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(size):
+                yield clean_columns(Table.from_batches([batch]))
+    except (ArrowException, OSError) as error:
+        raise _broken_parquet(error, path) from error
 
 
 def _parquet_by_pyarrow(path: Path) -> object:

@@ -7,13 +7,20 @@ from __future__ import annotations
 
 from askless.problem.sheets._dialect import Dialect, find_dialect
 from askless.problem.sheets._remarks import remark_on_cells
-from askless.problem.sheets._sheet import Sheet, open_text, read_names, read_sheet
+from askless.problem.sheets._sheet import (
+    Sheet,
+    open_text,
+    read_batches,
+    read_names,
+    read_sheet,
+)
 
 __all__ = [
     "Dialect",
     "Sheet",
     "find_dialect",
     "open_text",
+    "read_batches",
     "read_names",
     "read_sheet",
     "remark_on_cells",

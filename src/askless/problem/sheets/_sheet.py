@@ -28,7 +28,14 @@ from askless.problem.sheets._dialect import (
 )
 from askless.problem.sheets._workbook import SUFFIXES, read_workbook
 
-__all__ = ["Sheet", "open_csv", "open_text", "read_names", "read_sheet"]
+__all__ = [
+    "Sheet",
+    "open_csv",
+    "open_text",
+    "read_batches",
+    "read_names",
+    "read_sheet",
+]
 
 
 @dataclass(frozen=True)
@@ -157,6 +164,36 @@ def read_sheet(
             "separator=',' reads it with commas."
         )
     return _make_sheet(path, rows, dialect, remarks, is_csv=True)
+
+
+def read_batches(
+    path: Path,
+    size: int,
+    *,
+    separator: str | None = None,
+    decimal: str | None = None,
+) -> Iterator[Sheet]:
+    """Yield a file in parts of so many rows; a workbook is one part.
+
+    What fractions begin with is found out from the first part.
+    """
+    if path.suffix.lower() in SUFFIXES:
+        yield read_sheet(path)
+        return
+    with open_csv(path, separator=separator, decimal=decimal) as (dialect, rows):
+        header = list(islice(rows, 1))
+        is_first = True
+        while part := list(islice(rows, size)):
+            if any(any(map(str.strip, cells)) for _, cells in part):
+                sheet = _make_sheet(path, header + part, dialect, [], is_csv=True)
+                if dialect.decimal is None:
+                    found = _read_decimals([cells for _, cells in part], dialect)[1]
+                    dialect = Dialect(dialect.separator, found)
+                yield sheet
+                is_first = False
+        if is_first:
+            # Says what is wrong with a file without any row.
+            _make_sheet(path, header, dialect, [], is_csv=True)
 
 
 def _make_sheet(
