@@ -23,6 +23,8 @@ PHRASES = {
     "by table.merged()": "with --merge",
     "table.merged()": "--merge",
     "edited=True": "--edited",
+    "pass download=True": "add --download",
+    "Set ASKLESS_DATA or folder= to": "Set ASKLESS_DATA to",
 }
 
 

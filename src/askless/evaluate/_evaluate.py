@@ -56,10 +56,10 @@ def evaluate(
     >>> askless.evaluate(policy, table).expected_cost
     2.0
 
-    The same policy, after the price of its second test has gone up:
+    The same policy, after the price of what it asks has gone up:
 
     >>> askless.evaluate(policy, table, costs=[1, 4]).expected_cost
-    3.0
+    4.0
     """
     policy = policy if costs is None else policy.with_costs(costs)
     if isinstance(data, Table):
