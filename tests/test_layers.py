@@ -30,7 +30,7 @@ ROOMS = {
         ["tree"],
         ["greedy", "chain", "cost", "engine"],
         ["bagging", "soft", "search", "unknown", "ensemble"],
-        ["unknown_search"],
+        ["total", "unknown_search"],
     ],
     "solve": [["greedy"], ["search", "tradeoff"], ["unknown"]],
     "learn": [["sources", "trees", "forest"], ["boost", "cost_tree"], ["rivals"]],
