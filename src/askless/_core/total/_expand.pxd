@@ -21,6 +21,8 @@ cdef class Expander:
     cdef float64_t[::1] bits          # (n_tests,) what each test tells
     cdef float64_t[::1] by_code       # (most codes,) weight by what a test shows
     cdef Segment* segments            # (n_tests,)
+    cdef readonly intp_t n_leaves     # at most so many parts of a state, see `join`
+    cdef float64_t[:, ::1] leaves     # (2 * n_leaves, n_cases) weights of each part
 
     # Mark the tests that are not done and may still tell something.
     cdef void mark_useful(
@@ -32,6 +34,16 @@ cdef class Expander:
     cdef intp_t expand(
         self, const Belief* state, const uint8_t* is_useful, const uint8_t* is_done,
         const uint8_t* is_open, Candidate* candidates, float64_t* bound,
+    ) noexcept nogil
+
+    # Take from each segment what the segments before it tell already: the state is
+    # split by the tests of the cheapest bits, up to n_leaves parts.
+    cdef void join(self, const Belief* state, intp_t n_segments) noexcept nogil
+    cdef float64_t told_by_leaves(
+        self, const Belief* state, intp_t test, intp_t n_leaves, intp_t begin
+    ) noexcept nogil
+    cdef intp_t split_leaves(
+        self, const Belief* state, intp_t test, intp_t n_leaves, intp_t begin
     ) noexcept nogil
 
     # What a test charges if it shows a code, and the most that it charges.

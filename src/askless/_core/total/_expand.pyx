@@ -28,9 +28,13 @@ cdef class Expander:
     problem : TotalProblem
     use_information : bool
         Bound by the price of information; else by the price of the first test alone.
+    n_leaves : int
+        Split a state into so many parts to see what tests tell together; 1: into none.
     """
 
-    def __init__(self, TotalProblem problem not None, bint use_information):
+    def __init__(
+        self, TotalProblem problem not None, bint use_information, intp_t n_leaves
+    ):
         cdef intp_t most = 1, t
         self.problem = problem
         self.use_information = use_information
@@ -40,6 +44,8 @@ cdef class Expander:
         self.by_class = np.zeros(problem.n_classes + 1)
         self.bits = np.zeros(problem.n_tests + 1)
         self.by_code = np.zeros(most)
+        self.n_leaves = n_leaves
+        self.leaves = np.zeros((2 * n_leaves, problem.n_cases + 1))
         self.segments = <Segment*> malloc((problem.n_tests + 1) * sizeof(Segment))
         if self.segments == NULL:
             raise MemoryError("no memory left for the bound by information")
@@ -131,6 +137,72 @@ cdef class Expander:
             charged += self.by_code[code] * self.charge(test, code, is_open)
         return charged
 
+    cdef void join(self, const Belief* state, intp_t n_segments) noexcept nogil:
+        cdef:
+            intp_t s, i, n_codes, begin = 0, n_leaves = 1
+            Segment* segment
+        for i in range(state.n):
+            self.leaves[0, i] = state.weight[i]
+        for s in range(n_segments):
+            segment = &self.segments[s]
+            if s > 0:
+                segment.bits = min(
+                    segment.bits,
+                    self.told_by_leaves(state, segment.test, n_leaves, begin),
+                )
+            n_codes = (
+                self.problem.first[segment.test + 1] - self.problem.first[segment.test]
+            )
+            if n_leaves * n_codes <= self.n_leaves:
+                n_leaves = self.split_leaves(state, segment.test, n_leaves, begin)
+                begin = self.n_leaves - begin
+
+    cdef float64_t told_by_leaves(
+        self, const Belief* state, intp_t test, intp_t n_leaves, intp_t begin
+    ) noexcept nogil:
+        """Return the bits that a test tells on average, the part being known."""
+        cdef:
+            intp_t first = self.problem.first[test]
+            intp_t code, i, leaf, n_codes = self.problem.first[test + 1] - first
+            float64_t told = 0.0, total, shown
+            const float64_t* doubt = &self.problem.doubt[test, 0]
+            const float64_t* chance
+            const float64_t* weight
+        for leaf in range(begin, begin + n_leaves):
+            weight = &self.leaves[leaf, 0]
+            total = 0.0
+            for i in range(state.n):
+                total += weight[i]
+                told -= weight[i] * doubt[state.cases[i]]
+            told += times_log(total)
+            for code in range(n_codes):
+                chance = &self.problem.chance[first + code, 0]
+                shown = 0.0
+                for i in range(state.n):
+                    shown += weight[i] * chance[state.cases[i]]
+                told -= times_log(shown)
+        return max(0.0, told) + ROUNDING * state.total
+
+    cdef intp_t split_leaves(
+        self, const Belief* state, intp_t test, intp_t n_leaves, intp_t begin
+    ) noexcept nogil:
+        """Split the parts by a test, into the other half of the room; count them."""
+        cdef:
+            intp_t first = self.problem.first[test]
+            intp_t code, i, leaf, n = 0
+            intp_t n_codes = self.problem.first[test + 1] - first
+            intp_t target = self.n_leaves - begin
+            const float64_t* chance
+        for leaf in range(begin, begin + n_leaves):
+            for code in range(n_codes):
+                chance = &self.problem.chance[first + code, 0]
+                for i in range(state.n):
+                    self.leaves[target + n, i] = (
+                        self.leaves[leaf, i] * chance[state.cases[i]]
+                    )
+                n += 1
+        return n
+
     cdef intp_t expand(
         self, const Belief* state, const uint8_t* is_useful, const uint8_t* is_done,
         const uint8_t* is_open, Candidate* candidates, float64_t* bound,
@@ -166,6 +238,8 @@ cdef class Expander:
                 state, test, is_open
             )
             n += 1
+        if self.use_information and self.n_leaves > 1:
+            self.join(state, n_segments)
         for i in range(n):
             candidate = &candidates[i]
             candidate.lower = candidate.price + base

@@ -6,6 +6,8 @@ from askless._core.total._problem import TotalProblem
 
 class TotalSearch(Stoppable):
     breadth: int
+    by_bits: bool
+    least_share: float
     n_expanded: int
     def __init__(
         self,
@@ -13,8 +15,11 @@ class TotalSearch(Stoppable):
         *,
         max_bytes: int,
         breadth: int = 0,
+        by_bits: bool = False,
+        least_share: float = 0.0,
         use_information: bool = True,
         use_shares: bool = True,
+        n_leaves: int = 1,
     ) -> None: ...
     def run(
         self,

@@ -62,6 +62,16 @@ cdef int compare_lower(const void* a, const void* b) noexcept nogil:
     return x.test - y.test
 
 
+cdef int compare_bits(const void* a, const void* b) noexcept nogil:
+    """Order by bits for the price, most first."""
+    cdef const Candidate* x = <const Candidate*> a
+    cdef const Candidate* y = <const Candidate*> b
+    cdef float64_t one = x.bits * y.price, other = y.bits * x.price
+    if one != other:
+        return -1 if one > other else 1
+    return x.test - y.test
+
+
 cdef void place_state(Belief* state, char* room, intp_t n) noexcept nogil:
     """Give a state its arrays, in room for n cases."""
     state.surprisal = <int64_t*> room
@@ -79,8 +89,14 @@ cdef class TotalSearch(Stoppable):
         What remembering states may take.
     breadth : int
         Look only at so many tests of a state, those of the least bounds; 0: at all.
+    by_bits : bool
+        Look at those that tell most bits for their price instead.
+    least_share : float
+        Decide at once in a state of less than this share of all weight.
     use_information, use_shares : bool
         Switches; they change time, never the answer.
+    n_leaves : int
+        How many parts of a state bounds look at; it changes time, never the answer.
     """
 
     cdef TotalProblem problem
@@ -89,6 +105,8 @@ cdef class TotalSearch(Stoppable):
     cdef readonly intp_t breadth
     cdef readonly intp_t n_expanded
     cdef bint use_shares
+    cdef readonly bint by_bits
+    cdef readonly float64_t least_share
     cdef uint8_t[::1] is_done     # (n_tests + 1,)
     cdef uint8_t[::1] is_open     # (n_groups + 1,)
     cdef uint8_t[::1] useful_open # (n_groups + 1,)
@@ -101,14 +119,19 @@ cdef class TotalSearch(Stoppable):
         *,
         intp_t max_bytes,
         intp_t breadth=0,
+        bint by_bits=False,
+        float64_t least_share=0.0,
         bint use_information=True,
         bint use_shares=True,
+        intp_t n_leaves=1,
     ):
         self.problem = problem
         self.memo = TotalMemo(problem, max_bytes)
-        self.expander = Expander(problem, use_information)
+        self.expander = Expander(problem, use_information, n_leaves)
         self.breadth = breadth
         self.use_shares = use_shares
+        self.by_bits = by_bits
+        self.least_share = least_share
         self.is_done = np.zeros(problem.n_tests + 1, dtype=np.uint8)
         self.is_open = np.zeros(problem.prices.n_groups + 1, dtype=np.uint8)
         self.useful_open = np.zeros(problem.prices.n_groups + 1, dtype=np.uint8)
@@ -332,6 +355,8 @@ cdef class TotalSearch(Stoppable):
             float64_t share = state.share * state.total / self.all_weight
         if breadth == 0:
             return n
+        if share < self.least_share:
+            return 0
         while breadth > 1 and share < NARROW_SHARE:
             share *= 10
             breadth -= 1
@@ -348,13 +373,16 @@ cdef class TotalSearch(Stoppable):
             int32_t best_test = -1
             intp_t i
             Found tried
-        qsort(candidates, n, sizeof(Candidate), compare_lower)
+        if self.by_bits:
+            qsort(candidates, n, sizeof(Candidate), compare_bits)
+        else:
+            qsort(candidates, n, sizeof(Candidate), compare_lower)
         n = self.count_tried(state, n)
         for i in range(n):
             enough = min(theta, best)
             if candidates[i].lower >= enough:
                 rest = min(rest, candidates[i].lower)
-                break
+                continue
             self.try_test(state, &candidates[i], enough, &tried)
             if self.is_out and not tried.is_exact and tried.value < enough:
                 found.value = lower

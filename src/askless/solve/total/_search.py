@@ -7,6 +7,7 @@ promising tests of each state. The other raises the bound: it looks at all of th
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,8 @@ TOO_DEAR = 1e290
 ROUNDING = 1e-9
 LEAST_STEP = 1e-4
 UNLIMITED = 1e300
+# Parts of a state that a bound of the proof looks at.
+N_LEAVES = 16
 
 
 def search_total(
@@ -151,7 +154,9 @@ class TotalRace(Race[float, TotalSearch]):
         return engine
 
     def _restricted_engine(self, breadth: int, *, by_bits: bool) -> TotalSearch:
-        return self._engine(breadth=breadth)
+        # Rare states wait for later rounds, so that there soon is a policy.
+        least_share = 0.1 ** (breadth + 1) if breadth < self.n_tests else 0.0
+        return self._engine(breadth=breadth, by_bits=by_bits, least_share=least_share)
 
     def _run(self, engine: TotalSearch, theta: float, seconds: float) -> Result | None:
         root = self.root
@@ -159,10 +164,11 @@ class TotalRace(Race[float, TotalSearch]):
             root.cases, root.surprisal, self._left(root), theta, seconds
         )
 
-    def _breadths(self, *, first_twice: bool = True) -> Any:
+    def _breadths(self, *, first_twice: bool = True) -> Iterator[tuple[int, bool]]:
+        # Bits for the price are by far the better ranking.
         for breadth, by_bits in super()._breadths(first_twice=first_twice):
-            if not by_bits:
-                yield breadth, False
+            if by_bits or breadth == self.n_tests:
+                yield breadth, True
 
     def _take_policy(self, engine: TotalSearch, result: Result, breadth: int) -> None:
         if result[1] and result[0] < self.best:
@@ -171,7 +177,7 @@ class TotalRace(Race[float, TotalSearch]):
     def prove(self) -> None:
         """Raise the threshold until the bound meets the best cost."""
         pace = Pace(0.12, 0.02, 0.3, growth=1.5, quick=0.5)
-        self._raise_by(self._engine(), pace)
+        self._raise_by(self._engine(n_leaves=N_LEAVES), pace)
 
     def _take_proof(self, engine: TotalSearch, theta: float, result: Result) -> bool:
         value, is_exact, _ = result
