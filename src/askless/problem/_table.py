@@ -61,7 +61,7 @@ __all__ = ["Table"]
 # What a table is made of; all else is worked out from these.
 PARTS = (
     "coding", "codes", "is_ordered", "classes", "class_ids", "prior", "cases", "costs",
-    "prices", "chances", "likelihoods", "repeats",
+    "prices", "chances", "likelihoods", "repeats", "remarks",
 )  # fmt: skip
 
 
@@ -169,6 +169,7 @@ class Table:
         self.chances = check_chances(chances or {}, self.tests)
         self.likelihoods: Likelihoods = (None,) * self.n_tests
         self.repeats: tuple[int, ...] = (-1,) * self.n_tests
+        self.remarks: tuple[str, ...] = ()
         self._freeze()
 
     @classmethod
@@ -228,8 +229,9 @@ class Table:
 
         Notes
         -----
-        The probabilities of a cell must sum to one within 1e-6, and are then divided by
-        their sum. An outcome of probability 1 is a fact, as in other tables.
+        The probabilities of a cell must sum to one within 1e-6 for each outcome (they
+        may have been rounded), and are then divided by their sum. An outcome of
+        probability 1 is a fact, as in other tables.
 
         Examples
         --------
@@ -257,8 +259,9 @@ class Table:
         costs: Any = None,
         chances: Mapping[str, Mapping[Any, float]] | None = None,
         repeatable: Mapping[str, int] | None = None,
+        remarks: tuple[str, ...] = (),
     ) -> Table:
-        """Return the table of cells that have been read."""
+        """Return the table of cells that have been read; remarks are for its notes."""
         table = object.__new__(cls)
         n_cases = len(grid.cases)
         table.coding = Coding(grid.tests)
@@ -276,6 +279,7 @@ class Table:
         table.chances = check_chances(chances or {}, table.tests)
         table.codes, table.likelihoods = settle_cells(grid, table.chances)
         table.repeats = (-1,) * table.n_tests
+        table.remarks = remarks
         table._freeze()
         return table._repeated(repeatable) if repeatable else table
 
@@ -508,6 +512,20 @@ class Table:
         codes, own = set_cells(self.codes, self.likelihoods, self.chances, cells)
         table = self._changed(codes=codes, likelihoods=own)
         return table._repeated(repeatable) if repeatable else table
+
+    def with_costs(
+        self, costs: Costs | Mapping[str, float] | Sequence[float] | None
+    ) -> Table:
+        """Return the same table with other costs.
+
+        Examples
+        --------
+        >>> table = Table([[0], [1]], ["a", "b"], tests=["lamp"])
+        >>> table.with_costs({"lamp": 3}).prices.full
+        array([3.])
+        """
+        costs = as_costs(costs, self.n_tests)
+        return self._changed(costs=costs, prices=costs.price_list(self.tests))
 
     def recheck(self, answers: Mapping[str, Any]) -> list[str]:
         """Return the fewest answers that must be wrong, none if some case fits all.

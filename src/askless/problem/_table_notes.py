@@ -19,7 +19,7 @@ __all__ = ["list_notes"]
 
 def list_notes(table: Table) -> list[str]:
     """Return remarks on a table: nothing to decide, tests that show nothing ..."""
-    notes = []
+    notes = list(table.remarks)
     if table.n_cases == 1:
         notes.append(
             f"There is only one case, {table.cases[0]!r}, so nothing is left to find "

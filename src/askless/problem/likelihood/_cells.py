@@ -27,7 +27,8 @@ __all__ = [
 
 Likelihoods = tuple[NDArray[np.float64] | None, ...]
 
-# How far the probabilities of a cell may be from one in sum.
+# How far the probabilities of a cell may be from one in sum, for each of its outcomes:
+# each of them may have been rounded to six digits.
 TOLERANCE = 1e-6
 
 

@@ -229,7 +229,7 @@ def as_probability(value: Any, place: str) -> float:
 def _scale(shares: NDArray[np.float64], place: str) -> NDArray[np.float64]:
     """Return shares divided by their sum, which must be about one."""
     total = math.fsum(shares.tolist())
-    if abs(total - 1.0) > TOLERANCE:
+    if abs(total - 1.0) > TOLERANCE * len(shares):
         raise InvalidTableError(
             f"The probabilities of a cell must sum to 1. Got the sum {total:.7g} for "
             f"{place}. Add the outcome that is left out, or divide them by their sum."
