@@ -50,14 +50,17 @@ def parse_probability(text: str, place: str) -> float:
     0.8
     """
     number = text.strip()
-    if number.endswith("%"):
+    if number.endswith("%") and "_" not in number:
         try:
             # Divided as written, so that 80 % is the double nearest to 0.8.
-            return as_probability(float(number[:-1]) / 100, place)
+            share = float(number[:-1]) / 100
         except ValueError:
-            pass
+            share = -1.0
+        return share if 0.0 <= share <= 1.0 else as_probability(text, place)
     # Python would read 1_0 as 10.
-    return as_probability(text if "_" in text else number or None, place)
+    if "_" in number:
+        number = f"{number} (an underscore)"
+    return as_probability(number or None, place)
 
 
 def parse_cell(

@@ -315,9 +315,9 @@ def _fill_healthy(
     cases = [str(c) for c in reading.cases or [*listed, NONE_OF_THEM]]
     for test, row in cells.by_test.items():
         right = false_alarms[test][0]
-        for case in cases:
-            missed: Cell = {negative: right, positive: round(1.0 - right, 15)}
-            row.setdefault(case, missed)
+        missed: Cell = {negative: right, positive: round(1.0 - right, 15)}
+        # In the order of the cases, whatever that of the lines.
+        cells.by_test[test] = {case: row.get(case, missed) for case in cases} | row
     if cells.prior and reading.cases is None:
         rest = 1.0 - sum(cells.prior.values())
         if len(cells.prior) < len(listed) or rest < 0:
