@@ -17,6 +17,8 @@ from askless.exceptions import (
     InvalidTableError,
     suggest_name,
 )
+from askless.problem._coding import Coding
+from askless.problem._column import clean_column
 from askless.problem._costs import Costs, as_costs
 from askless.problem._frames import list_some
 from askless.problem._identical import merge_identical
@@ -43,13 +45,23 @@ from askless.problem._table_parts import (
     take_classes,
 )
 from askless.problem._tests import Outcome, Test
+from askless.problem.likelihood._cells import (
+    Grid,
+    Likelihoods,
+    match_cases,
+    set_cells,
+    settle_cells,
+    take_cases,
+)
+from askless.problem.likelihood._forms import CellReading, read_grid
+from askless.problem.likelihood._repeats import plan_repeats, repeat_costs
 
 __all__ = ["Table"]
 
 # What a table is made of; all else is worked out from these.
 PARTS = (
     "coding", "codes", "is_ordered", "classes", "class_ids", "prior", "cases", "costs",
-    "prices", "chances",
+    "prices", "chances", "likelihoods", "repeats", "remarks",
 )  # fmt: skip
 
 
@@ -99,12 +111,21 @@ class Table:
     codes : ndarray of shape (n_tests, n_cases)
     costs : Costs
     prices : PriceList
+    likelihoods : tuple of (ndarray of shape (n_levels, n_cases) or None)
+        For each test that has cells with chances of their own, the chances of every
+        cell: 0 and 1 where the outcome is known, those of the test where it is unknown.
+        In `codes` such a cell is unknown. A cell that is known to show "missing" has
+        zeros alone.
+    repeats : tuple of int
+        For each test that repeats another one with fresh noise, the index of that one,
+        which is never a repeat itself; -1 for others.
     notes : list of str
         What a careful reader would remark: tests that show nothing, and the like.
 
     See Also
     --------
     read_table : Read a table from a CSV or Parquet file.
+    from_likelihoods : A table of tests that can err.
 
     Examples
     --------
@@ -146,7 +167,138 @@ class Table:
         self.costs = as_costs(costs, self.n_tests)
         self.prices = self.costs.price_list(self.tests)
         self.chances = check_chances(chances or {}, self.tests)
+        self.likelihoods: Likelihoods = (None,) * self.n_tests
+        self.repeats: tuple[int, ...] = (-1,) * self.n_tests
+        self.remarks: tuple[str, ...] = ()
         self._freeze()
+
+    @classmethod
+    def from_likelihoods(
+        cls,
+        likelihoods: Any,
+        classes: Any = None,
+        *,
+        costs: Costs | Mapping[str, float] | Sequence[float] | None = None,
+        prior: Any = None,
+        tests: Sequence[str] | None = None,
+        cases: Sequence[Any] | None = None,
+        repeatable: Mapping[str, int] | None = None,
+        missing: Literal["error", "unknown"] = "error",
+        chances: Mapping[str, Mapping[Any, float]] | None = None,
+        alphabet: Mapping[str, Sequence[Any]] | None = None,
+        binary: tuple[Outcome, Outcome] = ("no", "yes"),
+    ) -> Table:
+        """Return a table of tests that can err: how likely each case shows what.
+
+        Tests are independent of each other given the case. A test that is run twice
+        shows the same again, unless it is repeatable.
+
+        Parameters
+        ----------
+        likelihoods : mapping, rows, frame or arrays
+            What each test shows for each case, and how likely. One of
+
+            * a mapping of test to a mapping of case to a cell. A cell is a mapping of
+              outcome to probability; or a number, the probability of the positive
+              outcome; or text, an outcome that is certain; or None, an outcome that is
+              unknown and has the chances of its test;
+            * a frame, or a mapping of columns, with the columns ``case``, ``test``,
+              ``outcome`` and ``probability``; or a list of such rows;
+            * an array of shape (n_cases, n_tests) with the probabilities of the
+              positive outcome, or of shape (n_cases, n_tests, n_outcomes); or a list of
+              arrays of shape (n_cases, n_outcomes), one for each test.
+        classes : array-like of shape (n_cases,), or mapping of case to class, optional
+            The class of each case; every case is a class of its own by default.
+        costs, prior, tests, cases
+            As for :class:`Table`; `prior` may be a mapping of case to weight as well.
+            `tests` and `cases` name those of arrays; of mappings and rows they say
+            which to take and in which order.
+        repeatable : mapping, optional
+            Test to how often it can be run, each time with fresh noise. Each repeat is
+            a test of its own, named "x (2)", "x (3)", ..., at the same price.
+        missing : {"error", "unknown"}, default="error"
+            What a cell that is left out means: a mistake, or an unknown outcome.
+        chances, alphabet
+            As for :class:`Table`. The alphabet names the outcomes of arrays in order.
+        binary : pair of outcomes, default=("no", "yes")
+            The negative and the positive outcome of cells that are numbers.
+
+        See Also
+        --------
+        read_table : Read such a table from a file.
+
+        Notes
+        -----
+        The probabilities of a cell must sum to one within 1e-6 for each outcome (they
+        may have been rounded), and are then divided by their sum. An outcome of
+        probability 1 is a fact, as in other tables.
+
+        Examples
+        --------
+        >>> table = Table.from_likelihoods(
+        ...     {"fever": {"flu": 0.8, "cold": 0.1},
+        ...      "swab": {"flu": "yes", "cold": 0.02}},
+        ...     prior={"flu": 1, "cold": 4}, costs={"fever": 1, "swab": 20},
+        ...     repeatable={"swab": 2})
+        >>> table.test_names, table.cases
+        (('fever', 'swab', 'swab (2)'), ('flu', 'cold'))
+        >>> table.possible.outcome_chances(0)[:2]
+        array([[0.2, 0.9],
+               [0.8, 0.1]])
+        """
+        reading = CellReading(tests, cases, missing, alphabet, binary)
+        grid = read_grid(likelihoods, reading)
+        return cls._of_grid(grid, classes, prior, costs, chances, repeatable)
+
+    @classmethod
+    def _of_grid(
+        cls,
+        grid: Grid,
+        classes: Any = None,
+        prior: Any = None,
+        costs: Any = None,
+        chances: Mapping[str, Mapping[Any, float]] | None = None,
+        repeatable: Mapping[str, int] | None = None,
+        remarks: tuple[str, ...] = (),
+    ) -> Table:
+        """Return the table of cells that have been read; remarks are for its notes."""
+        table = object.__new__(cls)
+        n_cases = len(grid.cases)
+        table.coding = Coding(grid.tests)
+        table.is_ordered = np.zeros(len(grid.tests), dtype=bool)
+        classes = grid.classes if classes is None else classes
+        classes = grid.cases if classes is None else classes
+        classes = clean_column(match_cases(classes, grid.cases, "class"), "classes")
+        check_length(classes, n_cases, "class")
+        table.classes, table.class_ids = number_classes(classes)
+        prior = grid.prior if prior is None else prior
+        table.prior = check_prior(match_cases(prior, grid.cases, "weight"), n_cases)
+        table.cases = grid.cases
+        table.costs = as_costs(costs, table.n_tests)
+        table.prices = table.costs.price_list(table.tests)
+        table.chances = check_chances(chances or {}, table.tests)
+        table.codes, table.likelihoods = settle_cells(grid, table.chances)
+        table.repeats = (-1,) * table.n_tests
+        table.remarks = remarks
+        table._freeze()
+        return table._repeated(repeatable) if repeatable else table
+
+    def _repeated(self, repeatable: Mapping[str, int]) -> Table:
+        """Return the table with each repeat of a test as a test of its own."""
+        can_err = np.asarray(self.is_unknown.any(axis=1))
+        plan = plan_repeats(self.tests, can_err, repeatable)
+        order = plan.order
+        costs = repeat_costs(self.costs, plan)
+        return self._changed(
+            coding=Coding(plan.tests),
+            codes=np.ascontiguousarray(self.codes[order]),
+            is_ordered=self.is_ordered[order],
+            costs=costs,
+            prices=costs.price_list(plan.tests),
+            chances=tuple(self.chances[i] for i in order),
+            likelihoods=tuple(self.likelihoods[i] for i in order),
+            repeats=plan.repeats,
+        )
 
     def _changed(self, **parts: Any) -> Table:
         """Return the table with some of its parts changed; nothing is checked again."""
@@ -157,7 +309,8 @@ class Table:
 
     def _freeze(self) -> None:
         arrays = (self.codes, self.class_ids, self.prior, self.is_ordered)
-        for array in (*arrays, *self.chances):
+        own = [array for array in self.likelihoods if array is not None]
+        for array in (*arrays, *self.chances, *own):
             array.flags.writeable = False
 
     @property
@@ -193,17 +346,22 @@ class Table:
     @cached_property
     def possible(self) -> Possible:
         """Which outcomes are possible for a case, and what tells two apart."""
-        return Possible(self.codes, self.tests, self.chances)
+        return Possible(self.codes, self.tests, self.chances, self.likelihoods)
 
     @property
     def is_unknown(self) -> NDArray[np.bool_]:
-        """Which outcomes are unknown, of shape (n_tests, n_cases)."""
+        """Which outcomes are not known, of shape (n_tests, n_cases)."""
         return self.possible.is_unknown
 
     @cached_property
     def has_unknown(self) -> bool:
-        """Whether any outcome is unknown."""
+        """Whether any outcome is not known: unknown, or only likely."""
         return bool(self.is_unknown.any())
+
+    @property
+    def has_likelihoods(self) -> bool:
+        """Whether an outcome that is not known has chances of its own."""
+        return any(own is not None for own in self.likelihoods)
 
     @cached_property
     def indistinct(self) -> list[tuple[int, int]]:
@@ -219,8 +377,9 @@ class Table:
         """Return the table with cases that show the same merged into one.
 
         The merged case has the commonest class of its cases, by weight; on a tie, the
-        smallest. Unknown outcomes are the same only as unknown outcomes. A class that
-        is left without cases is left out, of a matrix of mistakes too.
+        smallest. Unknown outcomes are the same only as unknown outcomes, likelihoods as
+        equal ones. A class that is left without cases is left out, of a matrix of
+        mistakes too.
 
         Parameters
         ----------
@@ -235,13 +394,14 @@ class Table:
         ['b', 'a']
         """
         firsts, class_ids, prior = merge_identical(
-            self.codes, self.class_ids, self.prior
+            self.possible.profiles, self.class_ids, self.prior
         )
         if weights == "equal":
             prior = np.full(len(firsts), 1.0 / len(firsts))
         present = np.unique(class_ids)
         return self._changed(
             codes=np.ascontiguousarray(self.codes[:, firsts]),
+            likelihoods=take_cases(self.likelihoods, firsts),
             classes=tuple(self.classes[i] for i in present),
             class_ids=np.searchsorted(present, class_ids).astype(np.int32),
             prior=prior,
@@ -250,7 +410,7 @@ class Table:
         )
 
     def split_unknown(
-        self, case: str | int, test: str, chances: Mapping[Any, float]
+        self, case: str | int, test: str, chances: Mapping[Any, float] | None = None
     ) -> Table:
         """Return the table with an unknown outcome of one case at its own chances.
 
@@ -266,8 +426,9 @@ class Table:
             The case, by name or by number from 0.
         test : str
             The test whose outcome is unknown for it.
-        chances : mapping
-            Outcome to the chance of seeing it.
+        chances : mapping, optional
+            Outcome to the chance of seeing it; by default what the table says, which is
+            the cell's likelihood or the chances of the test.
 
         Examples
         --------
@@ -287,24 +448,84 @@ class Table:
                 f"{self.cases[row]!r}, which is known to be {shown!r}. Leave it as it "
                 "is, or mark it as unknown first."
             )
-        shares = check_shares(self.tests[column], chances)
+        if chances is None and self.tests[column].n_levels:
+            shares = self.possible.outcome_chances(column)[:-1, row]
+        else:
+            shares = check_shares(self.tests[column], chances or {})
         codes, parts, names = list_draws(self.tests[column], self.cases[row], shares)
         order = np.repeat(
             np.arange(self.n_cases),
             [len(codes) if i == row else 1 for i in range(self.n_cases)],
         )
-        split_codes = np.ascontiguousarray(self.codes[:, order])
-        split_codes[column, row : row + len(codes)] = codes
+        split_codes, likelihoods = set_cells(
+            np.ascontiguousarray(self.codes[:, order]),
+            take_cases(self.likelihoods, order),
+            self.chances,
+            {
+                (column, row + i): np.eye(len(shares))[code]
+                for i, code in enumerate(codes)
+            },
+        )
         prior = self.prior[order].copy()
         prior[row : row + len(codes)] *= parts
         cases = list(self.cases)
         cases[row : row + 1] = names
         return self._changed(
             codes=split_codes,
+            likelihoods=likelihoods,
             class_ids=np.ascontiguousarray(self.class_ids[order]),
             prior=prior,
             cases=tuple(cases),
         )
+
+    def with_likelihoods(
+        self,
+        likelihoods: Mapping[str, Mapping[str | int, Mapping[Any, float]]],
+        *,
+        repeatable: Mapping[str, int] | None = None,
+    ) -> Table:
+        """Return the table with chances of their own for some cells.
+
+        So facts, unknown outcomes and likelihoods come together in one table.
+
+        Parameters
+        ----------
+        likelihoods : mapping
+            Test to a mapping of case to a mapping of outcome to its chance. A case is
+            given by name, or by number from 0. An outcome of chance 1 is a fact.
+        repeatable : mapping, optional
+            Test to how often it can be run; see :meth:`from_likelihoods`.
+
+        Examples
+        --------
+        >>> table = Table([["yes"], [None], ["no"]], ["a", "b", "c"], tests=["smoke"])
+        >>> table.with_likelihoods({"smoke": {0: {"yes": 0.9, "no": 0.1}}}).likelihoods
+        (array([[0.1, 0.5, 1. ],
+               [0.9, 0.5, 0. ]]),)
+        """
+        cells = {}
+        for name, row in likelihoods.items():
+            test = find_test(self.tests, name)
+            for case, chances in row.items():
+                shares = check_shares(self.tests[test], chances)
+                cells[test, find_case(self.cases, case)] = shares
+        codes, own = set_cells(self.codes, self.likelihoods, self.chances, cells)
+        table = self._changed(codes=codes, likelihoods=own)
+        return table._repeated(repeatable) if repeatable else table
+
+    def with_costs(
+        self, costs: Costs | Mapping[str, float] | Sequence[float] | None
+    ) -> Table:
+        """Return the same table with other costs.
+
+        Examples
+        --------
+        >>> table = Table([[0], [1]], ["a", "b"], tests=["lamp"])
+        >>> table.with_costs({"lamp": 3}).prices.full
+        array([3.])
+        """
+        costs = as_costs(costs, self.n_tests)
+        return self._changed(costs=costs, prices=costs.price_list(self.tests))
 
     def recheck(self, answers: Mapping[str, Any]) -> list[str]:
         """Return the fewest answers that must be wrong, none if some case fits all.
