@@ -17,6 +17,7 @@ cdef class Expander:
     cdef TotalProblem problem
     cdef bint use_information
     cdef uint8_t[::1] nothing_paid    # (n_tests + 1,) no test is bought twice
+    cdef uint8_t[::1] is_wanted       # (n_groups + 1,) has a test that may tell
     cdef float64_t[::1] by_class      # (n_classes,)
     cdef float64_t[::1] bits          # (n_tests,) what each test tells
     cdef float64_t[::1] by_code       # (most codes,) weight by what a test shows
@@ -24,9 +25,11 @@ cdef class Expander:
     cdef readonly intp_t n_leaves     # at most so many parts of a state, see `join`
     cdef float64_t[:, ::1] leaves     # (2 * n_leaves, n_cases) weights of each part
 
-    # Mark the tests that are not done and may still tell something.
+    # Mark the tests that are not done and may still tell something, or open a group for
+    # a test that does.
     cdef void mark_useful(
-        self, const Belief* state, const uint8_t* is_done, uint8_t* is_useful
+        self, const Belief* state, const uint8_t* is_done, const uint8_t* is_open,
+        uint8_t* is_useful,
     ) noexcept nogil
 
     # Fill the candidates (room for n_tests); return how many there are. `bound` becomes

@@ -41,6 +41,7 @@ cdef class Expander:
         for t in range(problem.n_tests):
             most = max(most, problem.first[t + 1] - problem.first[t])
         self.nothing_paid = np.zeros(problem.n_tests + 1, dtype=np.uint8)
+        self.is_wanted = np.zeros(problem.prices.n_groups + 1, dtype=np.uint8)
         self.by_class = np.zeros(problem.n_classes + 1)
         self.bits = np.zeros(problem.n_tests + 1)
         self.by_code = np.zeros(most)
@@ -54,11 +55,23 @@ cdef class Expander:
         free(self.segments)
 
     cdef void mark_useful(
-        self, const Belief* state, const uint8_t* is_done, uint8_t* is_useful
+        self, const Belief* state, const uint8_t* is_done, const uint8_t* is_open,
+        uint8_t* is_useful,
     ) noexcept nogil:
-        cdef intp_t test
+        cdef intp_t test, group
+        for group in range(self.problem.prices.n_groups):
+            self.is_wanted[group] = 0
         for test in range(self.problem.n_tests):
             is_useful[test] = not is_done[test] and self.problem.varies(state, test)
+            group = self.problem.prices.group[test]
+            if is_useful[test] and group >= 0:
+                self.is_wanted[group] = 1
+        if not self.problem.prices.has_groups:
+            return
+        for test in range(self.problem.n_tests):
+            group = self.problem.prices.group[test]
+            if group >= 0 and not is_open[group] and not is_done[test]:
+                is_useful[test] = is_useful[test] or self.is_wanted[group]
 
     cdef float64_t charge(
         self, intp_t test, intp_t code, const uint8_t* is_open

@@ -241,7 +241,9 @@ cdef class TotalSearch(Stoppable):
         """Spell a state, and mark its useful tests."""
         cdef:
             intp_t test, group, n_groups = self.problem.prices.n_groups
-        self.expander.mark_useful(state, &self.is_done[0], is_useful)
+        self.expander.mark_useful(
+            state, &self.is_done[0], &self.is_open[0], is_useful
+        )
         for group in range(n_groups):
             self.useful_open[group] = 0
         for test in range(self.problem.n_tests):

@@ -126,7 +126,7 @@ def find_enough(wrong: Floats, widths: Floats, rate: Floats) -> tuple[Floats, Fl
         enough[k] = step * width
         left = np.where(step > 0, rate - slopes[np.maximum(step - 1, 0)], rate)
         right = slopes[np.minimum(step, len(slopes) - 1)] - rate
-        slack[k] = width * np.maximum(0.0, np.where(
-            step < len(slopes), np.maximum(left, right), 0.0
-        ))
+        slack[k] = width * np.maximum(
+            0.0, np.where(step < len(slopes), np.maximum(left, right), 0.0)
+        )
     return enough, slack

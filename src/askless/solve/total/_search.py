@@ -25,6 +25,7 @@ from askless.solve.search._race import (
     limit_breadth,
 )
 from askless.solve.total._arrays import make_problem, state_total
+from askless.solve.total._rules import score_information
 from askless.solve.total._tree import Place, expand_total, mistake_cost, root_of
 
 __all__ = ["TotalRace", "search_total", "search_total_restricted"]
@@ -35,8 +36,11 @@ TOO_DEAR = 1e290
 ROUNDING = 1e-9
 LEAST_STEP = 1e-4
 UNLIMITED = 1e300
-# Parts of a state that a bound of the proof looks at.
+MOST_ROUNDS = 12
+# Parts of a state that a bound of the proof looks at, where tests tell little more
+# together than has to be known: what two of them both tell matters there.
 N_LEAVES = 16
+FEW_BITS = 1.5
 
 
 def search_total(
@@ -108,6 +112,28 @@ def _check(task: Task) -> None:
         )
 
 
+def _rounds(most: int) -> Iterator[tuple[int, float]]:
+    """Yield how many tests of a state are searched, and how rare a state may be.
+
+    Each round has one search that goes deep and one that goes broad. The last one
+    leaves nothing out.
+    """
+    for step in range(1, MOST_ROUNDS):
+        yield 1, 0.01**step
+        if 1 < step <= most:
+            yield step, 0.1 ** (step + 1)
+    yield most, 0.0
+
+
+def needs_all_bits(task: Task) -> bool:
+    """Return whether all tests together tell little more than has to be known."""
+    arrays = state_total(task)
+    told = float(score_information(arrays, root_of(arrays)).sum())
+    shares = np.bincount(arrays.class_id, weights=arrays.prior)
+    shares = shares[shares > 0] / shares.sum()
+    return told < FEW_BITS * float(-(shares * np.log2(shares)).sum())
+
+
 class TotalRace(Race[float, TotalSearch]):
     """Two searches over one problem: one lowers the best cost, one raises the bound."""
 
@@ -153,31 +179,29 @@ class TotalRace(Race[float, TotalSearch]):
         self._register(engine)
         return engine
 
-    def _restricted_engine(self, breadth: int, *, by_bits: bool) -> TotalSearch:
-        # Rare states wait for later rounds, so that there soon is a policy.
-        least_share = 0.1 ** (breadth + 1) if breadth < self.n_tests else 0.0
-        return self._engine(breadth=breadth, by_bits=by_bits, least_share=least_share)
+    def improve(self) -> None:
+        """Search ever more tests of ever rarer states, and keep the best policy."""
+        most = min(self.n_tests, self.max_breadth or self.n_tests)
+        for breadth, least_share in _rounds(most):
+            if self._is_over():
+                return
+            engine = self._engine(
+                breadth=breadth, by_bits=True, least_share=least_share
+            )
+            result = self._run(engine, self.best, self.limits.left())
+            if result is not None and result[1] and result[0] < self.best:
+                self._offer_tree(self._extract(engine))
+            self._forget(engine)
 
     def _run(self, engine: TotalSearch, theta: float, seconds: float) -> Result | None:
         root = self.root
-        return engine.run(
-            root.cases, root.surprisal, self._left(root), theta, seconds
-        )
-
-    def _breadths(self, *, first_twice: bool = True) -> Iterator[tuple[int, bool]]:
-        # Bits for the price are by far the better ranking.
-        for breadth, by_bits in super()._breadths(first_twice=first_twice):
-            if by_bits or breadth == self.n_tests:
-                yield breadth, True
-
-    def _take_policy(self, engine: TotalSearch, result: Result, breadth: int) -> None:
-        if result[1] and result[0] < self.best:
-            self._offer_tree(self._extract(engine))
+        return engine.run(root.cases, root.surprisal, self._left(root), theta, seconds)
 
     def prove(self) -> None:
         """Raise the threshold until the bound meets the best cost."""
         pace = Pace(0.12, 0.02, 0.3, growth=1.5, quick=0.5)
-        self._raise_by(self._engine(n_leaves=N_LEAVES), pace)
+        n_leaves = N_LEAVES if needs_all_bits(self.task) else 1
+        self._raise_by(self._engine(n_leaves=n_leaves), pace)
 
     def _take_proof(self, engine: TotalSearch, theta: float, result: Result) -> bool:
         value, is_exact, _ = result
@@ -227,4 +251,3 @@ class TotalRace(Race[float, TotalSearch]):
 
         with self._reading(engine):
             return expand_total(self.task, choose)
-

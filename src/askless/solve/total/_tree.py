@@ -12,7 +12,7 @@ from askless.policy import NodesBuilder, Tree
 from askless.solve._task import Task
 from askless.solve.total._arrays import TotalArrays, state_total
 
-__all__ = ["Place", "expand_total", "mistake_cost", "root_of"]
+__all__ = ["Place", "expand_total", "mistake_cost", "root_of", "split_place"]
 
 
 class Place(NamedTuple):
@@ -29,6 +29,8 @@ class Place(NamedTuple):
     done : tuple of int
         The tests that were asked.
     spent : float
+    path : tuple of (int, int)
+        The tests that were asked and the codes that they have shown.
     """
 
     cases: NDArray[np.int32]
@@ -36,6 +38,7 @@ class Place(NamedTuple):
     weight: NDArray[np.float64]
     done: tuple[int, ...]
     spent: float
+    path: tuple[tuple[int, int], ...] = ()
 
 
 def root_of(arrays: TotalArrays) -> Place:
@@ -64,7 +67,7 @@ def expand_total(task: Task, choose: Callable[[Place], int]) -> Tree:
         if test < 0:
             builder.add_leaf(weights)
             continue
-        parts = _split(task, arrays, place, test)
+        parts = split_place(task, arrays, place, test)
         heaviest = max(range(len(parts)), key=lambda j: parts[j][1].weight.sum())
         builder.add_test(test, [code for code, _ in parts], weights, default=heaviest)
         stack.extend(part for _, part in reversed(parts))
@@ -77,9 +80,10 @@ def expand_total(task: Task, choose: Callable[[Place], int]) -> Tree:
     )
 
 
-def _split(
+def split_place(
     task: Task, arrays: TotalArrays, place: Place, test: int
 ) -> list[tuple[int, Place]]:
+    """Return the codes that a test may show, and what each of them leaves."""
     bill = task.table.prices.open_bill()
     for done in place.done:
         bill.charge(done)
@@ -99,6 +103,7 @@ def _split(
                     place.weight[seen] * chance[seen],
                     (*place.done, test),
                     place.spent + bill.price(test, code),
+                    (*place.path, (test, code)),
                 ),
             )
         )
