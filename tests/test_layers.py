@@ -32,7 +32,7 @@ ROOMS = {
         ["bagging", "soft", "search", "unknown", "ensemble"],
         ["total", "unknown_search"],
     ],
-    "solve": [["greedy"], ["search", "tradeoff"], ["unknown"]],
+    "solve": [["greedy"], ["search", "tradeoff"], ["total", "unknown"]],
     "learn": [["sources", "trees", "forest"], ["boost", "cost_tree"], ["rivals"]],
 }
 

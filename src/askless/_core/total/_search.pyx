@@ -107,9 +107,9 @@ cdef class TotalSearch(Stoppable):
     cdef bint use_shares
     cdef readonly bint by_bits
     cdef readonly float64_t least_share
-    cdef uint8_t[::1] is_done     # (n_tests + 1,)
-    cdef uint8_t[::1] is_open     # (n_groups + 1,)
-    cdef uint8_t[::1] useful_open # (n_groups + 1,)
+    cdef uint8_t[::1] is_done      # (n_tests + 1,)
+    cdef uint8_t[::1] is_open      # (n_groups + 1,)
+    cdef uint8_t[::1] useful_open  # (n_groups + 1,) of groups with a useful test
     cdef float64_t[::1] by_class
     cdef float64_t all_weight
 

@@ -83,9 +83,8 @@ def state_total(task: Task) -> TotalArrays:
             f"The search for the least total cost takes at most {MOST_CASES:,} cases. "
             f"Got {len(kept):,} that differ. Use a rule such as 'information'."
         )
-    prior = np.bincount(
-        place[place >= 0], weights=table.prior[place >= 0], minlength=len(kept)
-    )
+    prior = np.zeros(len(kept))
+    np.add.at(prior, place[place >= 0], table.prior[place >= 0])
     chance = np.concatenate([chances[:, kept] for chances in all_chances])
     first = np.cumsum([0, *(len(chances) for chances in all_chances)])
     bits = np.zeros_like(chance)
