@@ -234,7 +234,7 @@ def _array_cells(data: Any, reading: CellReading) -> Cells:
                 )
             elif reading.missing == "unknown":
                 by_test[name][case] = None
-    return Cells(by_test)
+    return Cells(by_test, cases=dict.fromkeys(cases))
 
 
 def _as_arrays(data: Any) -> list[NDArray[np.float64]]:

@@ -62,6 +62,10 @@ class Cells:
         Where a cell stands in a file, as " in line 3 of table.csv"; none otherwise.
     classes, prior : dict of str to object
         The class and the weight of each case, if they came with the cells.
+    source : str
+        Where the cells were found, as " in table.csv"; nothing otherwise.
+    cases : dict of str to None
+        Cases that were named, whether they have cells or not.
     """
 
     by_test: dict[str, dict[str, Cell]]
@@ -69,6 +73,12 @@ class Cells:
     classes: dict[str, Any] = field(default_factory=dict)
     prior: dict[str, Any] = field(default_factory=dict)
     source: str = ""
+    cases: dict[str, None] = field(default_factory=dict)
+
+    def all_cases(self) -> list[str]:
+        """Return every case once, in order."""
+        rows = self.by_test.values()
+        return list(dict.fromkeys([*self.cases, *(c for row in rows for c in row)]))
 
     def place(self, test: str, case: str) -> str:
         """Return a cell's name for a message, with its place if it has one."""
@@ -77,9 +87,8 @@ class Cells:
 
 def build_grid(cells: Cells, reading: CellReading) -> Grid:
     """Return the arrays of cells; each cell is checked."""
-    found = dict.fromkeys(case for row in cells.by_test.values() for case in row)
     names = _choose(reading.tests, list(cells.by_test), "test", cells.source)
-    cases = _choose(reading.cases, list(found), "case", cells.source)
+    cases = _choose(reading.cases, cells.all_cases(), "case", cells.source)
     if not names or not cases:
         raise InvalidTableError(
             "A table must have at least one test and one case. Got "
@@ -110,17 +119,20 @@ def _choose(
     if wanted is None:
         return found
     names = [str(name) for name in wanted]
+    known = set(found)
+    seen: set[str] = set()
     for name in names:
-        if name not in found:
+        if name not in known:
             raise InvalidTableError(
                 f"Every {what} must have likelihoods. Got none for {name!r}{source}. "
                 f"{suggest_name(name, found)}Add them, or leave the {what} out."
             )
-        if names.count(name) > 1:
+        if name in seen:
             raise InvalidTableError(
                 f"Every {what} must be named once. Got {name!r} more than once. Remove "
                 "one of them."
             )
+        seen.add(name)
     return names
 
 
