@@ -39,7 +39,7 @@ def same(one, other):
     assert np.array_equal(one.prior, other.prior)
     for mine, theirs in zip(one.likelihoods, other.likelihoods, strict=True):
         assert (mine is None) == (theirs is None)
-        assert mine is None or np.array_equal(mine, theirs)
+        assert mine is None or np.allclose(mine, theirs, rtol=1e-14, atol=0)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,14 @@ from askless.problem._frames import list_some
 from askless.problem._tests import Outcome, Test
 from askless.problem.likelihood._cells import TOLERANCE, Grid
 
-__all__ = ["Cell", "CellReading", "Cells", "as_probability", "build_grid"]
+__all__ = [
+    "Cell",
+    "CellReading",
+    "Cells",
+    "as_probability",
+    "build_grid",
+    "scale_shares",
+]
 
 # Outcome to probability; the probability of the positive outcome; an outcome that is
 # certain; None for an outcome that is unknown.
@@ -207,7 +214,7 @@ def _fill(
         shares = np.zeros(test.n_levels)
         for outcome, value in _as_shares(cell, reading, place).items():
             shares[test.code_of(outcome)] += value
-        chances[:, i] = _scale(shares, place)
+        chances[:, i] = scale_shares(shares, place)
     return chances
 
 
@@ -238,7 +245,7 @@ def as_probability(value: Any, place: str) -> float:
     return min(number, 1.0)
 
 
-def _scale(shares: NDArray[np.float64], place: str) -> NDArray[np.float64]:
+def scale_shares(shares: NDArray[np.float64], place: str) -> NDArray[np.float64]:
     """Return shares divided by their sum, which must be about one."""
     total = math.fsum(shares.tolist())
     if abs(total - 1.0) > TOLERANCE * len(shares):
