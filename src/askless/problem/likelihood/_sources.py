@@ -26,6 +26,7 @@ from askless.problem._tests import Outcome
 from askless.problem.likelihood._cells import Grid, match_cases, settle_cells
 from askless.problem.likelihood._estimates import Estimate, estimate_grid
 from askless.problem.likelihood._forms import CellReading, read_grid
+from askless.problem.likelihood._networks import network_grid
 
 if TYPE_CHECKING:
     from askless.problem._table import Table
@@ -186,6 +187,60 @@ class LikelihoodSources:
         remark = (
             f"Likelihoods were estimated from {n_rows:,} rows; tests are taken as "
             "independent of each other given the class."
+        )
+        return cls._of_grid(grid, None, prior, costs, None, repeatable, (remark,))
+
+    @classmethod
+    def from_network(
+        cls,
+        network: Any,
+        target: str | Sequence[str],
+        *,
+        tests: Sequence[str] | None = None,
+        healthy: Mapping[str, str] | None = None,
+        costs: Costs | Mapping[str, float] | Sequence[float] | None = None,
+        prior: Any = None,
+        repeatable: Mapping[str, int] | None = None,
+    ) -> Table:
+        """Return a table of likelihoods that a Bayesian network implies.
+
+        Given the case, tests are taken as independent of each other, as in all tables.
+        In the network they need not be: the table is a model of its own.
+
+        Parameters
+        ----------
+        network : path, or network of pyAgrum or pgmpy
+            A file (``.bif``, ``.xdsl``, ``.net`` ...; needs the extra ``network``), or
+            a network that one of the two libraries has read.
+        target : str or sequence of str
+            The variable to find out: a case for each of its states. Or several, the
+            faults: a case for each fault alone, in each of its states, and one, "none
+            of them", without any.
+        tests : sequence of str, optional
+            The variables that can be observed; all but the target by default. A fault
+            may be among them: looking at it shows for sure what it is.
+        healthy : mapping, optional
+            Fault to its state in which nothing is wrong; by default the one that is
+            called absent, healthy, none, normal or ok.
+        costs, prior, repeatable
+            As for :meth:`from_likelihoods`. The network gives the prior by default; a
+            case that it deems impossible is left out.
+
+        Examples
+        --------
+        >>> import pyagrum
+        >>> net = pyagrum.fastBN("illness{cold|flu}->fever{no|yes}")
+        >>> net.cpt("illness")[:] = [0.8, 0.2]
+        >>> net.cpt("fever")[:] = [[0.9, 0.1], [0.2, 0.8]]
+        >>> from askless import Table
+        >>> table = Table.from_network(net, "illness")
+        >>> table.cases, table.possible.outcome_chances(0)[1].round(2).tolist()
+        (('cold', 'flu'), [0.1, 0.8])
+        """
+        grid = network_grid(network, target, tests=tests, healthy=healthy)
+        remark = (
+            "Likelihoods were worked out from a network; tests are taken as "
+            "independent of each other given the case, which they need not be there."
         )
         return cls._of_grid(grid, None, prior, costs, None, repeatable, (remark,))
 
