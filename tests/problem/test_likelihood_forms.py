@@ -39,7 +39,7 @@ def same(one, other):
     assert np.array_equal(one.prior, other.prior)
     for mine, theirs in zip(one.likelihoods, other.likelihoods, strict=True):
         assert (mine is None) == (theirs is None)
-        assert mine is None or np.array_equal(mine, theirs)
+        assert mine is None or np.allclose(mine, theirs, rtol=1e-14, atol=0)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +135,9 @@ def test_what_is_left_out_is_a_mistake_or_unknown():
         Table.from_likelihoods(nan)
     table = Table.from_likelihoods(nan, missing="unknown")
     assert table.possible.outcome_chances(1)[:2, 1].tolist() == [0.5, 0.5]
+    nan[1] = np.nan
+    with pytest.raises(InvalidTableError, match=r"Got none for 't0' of 'case 1'"):
+        Table.from_likelihoods(nan)
 
 
 def test_what_was_rounded_is_scaled():

@@ -18,7 +18,6 @@ from askless.exceptions import (
     suggest_name,
 )
 from askless.problem._coding import Coding
-from askless.problem._column import clean_column
 from askless.problem._costs import Costs, as_costs
 from askless.problem._frames import list_some
 from askless.problem._identical import merge_identical
@@ -45,16 +44,9 @@ from askless.problem._table_parts import (
     take_classes,
 )
 from askless.problem._tests import Outcome, Test
-from askless.problem.likelihood._cells import (
-    Grid,
-    Likelihoods,
-    match_cases,
-    set_cells,
-    settle_cells,
-    take_cases,
-)
-from askless.problem.likelihood._forms import CellReading, read_grid
+from askless.problem.likelihood._cells import Likelihoods, set_cells, take_cases
 from askless.problem.likelihood._repeats import plan_repeats, repeat_costs
+from askless.problem.likelihood._sources import LikelihoodSources
 
 __all__ = ["Table"]
 
@@ -65,7 +57,7 @@ PARTS = (
 )  # fmt: skip
 
 
-class Table:
+class Table(LikelihoodSources):
     """What each test shows for each case, with classes, weights and costs.
 
     Parameters
@@ -172,117 +164,6 @@ class Table:
         self.remarks: tuple[str, ...] = ()
         self._freeze()
 
-    @classmethod
-    def from_likelihoods(
-        cls,
-        likelihoods: Any,
-        classes: Any = None,
-        *,
-        costs: Costs | Mapping[str, float] | Sequence[float] | None = None,
-        prior: Any = None,
-        tests: Sequence[str] | None = None,
-        cases: Sequence[Any] | None = None,
-        repeatable: Mapping[str, int] | None = None,
-        missing: Literal["error", "unknown"] = "error",
-        chances: Mapping[str, Mapping[Any, float]] | None = None,
-        alphabet: Mapping[str, Sequence[Any]] | None = None,
-        binary: tuple[Outcome, Outcome] = ("no", "yes"),
-    ) -> Table:
-        """Return a table of tests that can err: how likely each case shows what.
-
-        Tests are independent of each other given the case. A test that is run twice
-        shows the same again, unless it is repeatable.
-
-        Parameters
-        ----------
-        likelihoods : mapping, rows, frame or arrays
-            What each test shows for each case, and how likely. One of
-
-            * a mapping of test to a mapping of case to a cell. A cell is a mapping of
-              outcome to probability; or a number, the probability of the positive
-              outcome; or text, an outcome that is certain; or None, an outcome that is
-              unknown and has the chances of its test;
-            * a frame, or a mapping of columns, with the columns ``case``, ``test``,
-              ``outcome`` and ``probability``; or a list of such rows;
-            * an array of shape (n_cases, n_tests) with the probabilities of the
-              positive outcome, or of shape (n_cases, n_tests, n_outcomes); or a list of
-              arrays of shape (n_cases, n_outcomes), one for each test.
-        classes : array-like of shape (n_cases,), or mapping of case to class, optional
-            The class of each case; every case is a class of its own by default.
-        costs, prior, tests, cases
-            As for :class:`Table`; `prior` may be a mapping of case to weight as well.
-            `tests` and `cases` name those of arrays; of mappings and rows they say
-            which to take and in which order.
-        repeatable : mapping, optional
-            Test to how often it can be run, each time with fresh noise. Each repeat is
-            a test of its own, named "x (2)", "x (3)", ..., at the same price.
-        missing : {"error", "unknown"}, default="error"
-            What a cell that is left out means: a mistake, or an unknown outcome.
-        chances, alphabet
-            As for :class:`Table`. The alphabet names the outcomes of arrays in order.
-        binary : pair of outcomes, default=("no", "yes")
-            The negative and the positive outcome of cells that are numbers.
-
-        See Also
-        --------
-        read_table : Read such a table from a file.
-
-        Notes
-        -----
-        The probabilities of a cell must sum to one within 1e-6 for each outcome (they
-        may have been rounded), and are then divided by their sum. An outcome of
-        probability 1 is a fact, as in other tables.
-
-        Examples
-        --------
-        >>> table = Table.from_likelihoods(
-        ...     {"fever": {"flu": 0.8, "cold": 0.1},
-        ...      "swab": {"flu": "yes", "cold": 0.02}},
-        ...     prior={"flu": 1, "cold": 4}, costs={"fever": 1, "swab": 20},
-        ...     repeatable={"swab": 2})
-        >>> table.test_names, table.cases
-        (('fever', 'swab', 'swab (2)'), ('flu', 'cold'))
-        >>> table.possible.outcome_chances(0)[:2]
-        array([[0.2, 0.9],
-               [0.8, 0.1]])
-        """
-        reading = CellReading(tests, cases, missing, alphabet, binary)
-        grid = read_grid(likelihoods, reading)
-        return cls._of_grid(grid, classes, prior, costs, chances, repeatable)
-
-    @classmethod
-    def _of_grid(
-        cls,
-        grid: Grid,
-        classes: Any = None,
-        prior: Any = None,
-        costs: Any = None,
-        chances: Mapping[str, Mapping[Any, float]] | None = None,
-        repeatable: Mapping[str, int] | None = None,
-        remarks: tuple[str, ...] = (),
-    ) -> Table:
-        """Return the table of cells that have been read; remarks are for its notes."""
-        table = object.__new__(cls)
-        n_cases = len(grid.cases)
-        table.coding = Coding(grid.tests)
-        table.is_ordered = np.zeros(len(grid.tests), dtype=bool)
-        classes = grid.classes if classes is None else classes
-        classes = grid.cases if classes is None else classes
-        classes = clean_column(match_cases(classes, grid.cases, "class"), "classes")
-        check_length(classes, n_cases, "class")
-        table.classes, table.class_ids = number_classes(classes)
-        prior = grid.prior if prior is None else prior
-        table.prior = check_prior(match_cases(prior, grid.cases, "weight"), n_cases)
-        table.cases = grid.cases
-        table.costs = as_costs(costs, table.n_tests)
-        table.prices = table.costs.price_list(table.tests)
-        table.chances = check_chances(chances or {}, table.tests)
-        table.codes, table.likelihoods = settle_cells(grid, table.chances)
-        table.repeats = (-1,) * table.n_tests
-        table.remarks = remarks
-        table._freeze()
-        return table._repeated(repeatable) if repeatable else table
-
     def _repeated(self, repeatable: Mapping[str, int]) -> Table:
         """Return the table with each repeat of a test as a test of its own."""
         can_err = np.asarray(self.is_unknown.any(axis=1))
@@ -300,12 +181,16 @@ class Table:
             repeats=plan.repeats,
         )
 
+    @classmethod
+    def _of_parts(cls, parts: Mapping[str, Any]) -> Table:
+        table = object.__new__(cls)
+        table.__dict__.update(parts)
+        table._freeze()
+        return table
+
     def _changed(self, **parts: Any) -> Table:
         """Return the table with some of its parts changed; nothing is checked again."""
-        other = object.__new__(Table)
-        other.__dict__.update({name: self.__dict__[name] for name in PARTS} | parts)
-        other._freeze()
-        return other
+        return self._of_parts({name: self.__dict__[name] for name in PARTS} | parts)
 
     def _freeze(self) -> None:
         arrays = (self.codes, self.class_ids, self.prior, self.is_ordered)

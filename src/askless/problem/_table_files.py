@@ -170,8 +170,8 @@ def _read_likelihoods(
     how = CellReading(cases=listed, **cell_options)
     reading = replace(reading, cells=how)
     cells = read_cells(path, kind, reading)
-    found = dict.fromkeys(c for row in cells.by_test.values() for c in row)
-    strange = [name for name in found if listed is not None and name not in listed]
+    known = None if listed is None else set(listed)
+    strange = [c for c in cells.all_cases() if known is not None and c not in known]
     if strange:
         raise InvalidTableError(
             f"Every case must be in the file of cases. Got {strange[0]!r} in {path}, "

@@ -15,6 +15,7 @@ from askless.testing._reference_ensemble import (
     plain_ensemble_answer,
     plain_ensemble_state,
 )
+from askless.testing._reference_likelihoods import plain_likelihoods
 from askless.testing._reference_out_of_bag import PlainForest
 from askless.testing._reference_policy import (
     PlainEvaluation,
@@ -75,6 +76,7 @@ __all__ = [
     "plain_errors_c45",
     "plain_evaluate",
     "plain_greedy_costs",
+    "plain_likelihoods",
     "plain_rule_cost",
     "plain_rule_score",
     "plain_run",

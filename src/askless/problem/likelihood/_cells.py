@@ -134,7 +134,8 @@ def match_cases(values: Any, cases: Sequence[str], what: str) -> Any:
     if not isinstance(values, Mapping):
         return values
     by_name = {str(case): value for case, value in values.items()}
-    strange = [name for name in by_name if name not in set(cases)]
+    known = set(cases)
+    strange = [name for name in by_name if name not in known]
     if strange:
         raise InvalidTableError(
             f"A {what} must be of a case of the table. Got one for {strange[0]!r}. "

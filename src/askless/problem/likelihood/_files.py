@@ -202,15 +202,14 @@ def _read_wide(
             f"Tests must have different names. Got one name twice in the first line of "
             f"{path}. Rename one of them."
         )
-    seen: set[str] = set()
     for i, line in enumerate(lines):
         case = f"case {i}" if reading.case is None else line.cells[reading.case]
-        if not case or case in seen:
+        if not case or case in cells.cases:
             raise InvalidTableError(
                 f"Every case must have a name of its own. Got {case!r}"
                 f"{line.at(str(reading.case))}. Name it, or remove the line."
             )
-        seen.add(case)
+        cells.cases[case] = None
         for column, (test, outcomes) in tests.items():
             cells.places[test, case] = line.at(column)
             text = line.cells[column]
@@ -311,7 +310,7 @@ def _fill_healthy(
 ) -> None:
     """Let each test be right as often as its specificity says in all other cases."""
     negative, positive = reading.binary
-    listed = dict.fromkeys(case for row in cells.by_test.values() for case in row)
+    listed = cells.all_cases()
     cases = [str(c) for c in reading.cases or [*listed, NONE_OF_THEM]]
     for test, row in cells.by_test.items():
         right = false_alarms[test][0]
@@ -343,7 +342,7 @@ def read_cases(
     path = Path(path)
     names, lines = read_lines(path)
     _check_header(("case",), names, path)
-    cases: list[str] = []
+    cases: dict[str, None] = {}
     for line in lines:
         case = line.cells["case"]
         if not case or case in cases:
@@ -351,14 +350,14 @@ def read_cases(
                 f"Every case must be listed once. Got {case!r}{line.at('case')}. Name "
                 "it, or remove the line."
             )
-        cases.append(case)
+        cases[case] = None
     prior: dict[str, Any] = {}
     classes: dict[str, Any] = {}
     for case, line in zip(cases, lines, strict=True):
         _take_role(prior, case, line, "prior" if "prior" in names else None, "prior")
         _take_role(classes, case, line, "class" if "class" in names else None, "class")
     return (
-        cases,
+        list(cases),
         list(prior.values()) or None,
         list(_parse_values(classes).values()) or None,
     )

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from askless.exceptions import InvalidTableError, suggest_name
 from askless.problem._column import is_missing
-from askless.problem._frames import clean_columns, is_frame, list_some, listed_names
+from askless.problem._frames import clean_columns, is_frame, list_some
+from askless.problem.likelihood._arrays import read_arrays
 from askless.problem.likelihood._cells import Grid
 from askless.problem.likelihood._grid import (
     Cell,
@@ -48,7 +48,7 @@ def read_grid(data: Any, reading: CellReading) -> Grid:
         return build_grid(gather_rows(_frame_rows(data)), reading)
     if _is_rows(data):
         return build_grid(gather_rows(_listed_rows(data)), reading)
-    return build_grid(_array_cells(data, reading), reading)
+    return read_arrays(data, reading)
 
 
 def _name_cells(data: Mapping[Any, Mapping[Any, Cell]]) -> Cells:
@@ -191,75 +191,3 @@ def _check_all_have(values: dict[str, Any], cells: Cells, what: str) -> None:
                 f"Every case must have a {what}, or none. Got none for "
                 f"{case!r}{place}. Write it in one of its rows."
             )
-
-
-# Arrays.
-
-
-def _array_cells(data: Any, reading: CellReading) -> Cells:
-    """Return the cells of arrays: of positive outcomes, or of all outcomes."""
-    arrays = _as_arrays(data)
-    names = listed_names(reading.tests or [f"t{i}" for i in range(len(arrays))])
-    n_cases = len(arrays[0])
-    cases = [str(c) for c in reading.cases or [f"case {i}" for i in range(n_cases)]]
-    for what, given, n in (("test", names, len(arrays)), ("case", cases, n_cases)):
-        if len(given) != n:
-            raise InvalidTableError(
-                f"There must be a name for each {what}. Got {len(given)} names for "
-                f"{n} {what}s. Name every {what} once."
-            )
-    alphabet = reading.alphabet or {}
-    by_test: dict[str, dict[str, Cell]] = {}
-    for name, array in zip(names, arrays, strict=True):
-        by_test[name] = {}
-        outcomes = list(alphabet.get(name, range(array.shape[-1])))
-        if array.ndim == 2 and len(outcomes) != array.shape[1]:
-            raise InvalidTableError(
-                "The alphabet of a test must name every outcome of its array. Got "
-                f"{len(outcomes)} names for {array.shape[1]} outcomes of {name!r}. "
-                "Name each outcome once, in order."
-            )
-        for case, row in zip(cases, array, strict=True):
-            if not np.isnan(row).any():
-                by_test[name][case] = (
-                    float(row)
-                    if array.ndim == 1
-                    else dict(zip(outcomes, row.tolist(), strict=True))
-                )
-            elif not np.isnan(row).all():
-                raise InvalidTableError(
-                    "All probabilities of a cell must be given, or none. Got NaN and "
-                    f"numbers for {name!r} of {case!r}. Write 0 for an outcome that is "
-                    "never seen."
-                )
-            elif reading.missing == "unknown":
-                by_test[name][case] = None
-    return Cells(by_test)
-
-
-def _as_arrays(data: Any) -> list[NDArray[np.float64]]:
-    """Return an array for each test, of shape (n_cases,) or (n_cases, n_outcomes)."""
-    try:
-        if isinstance(data, np.ndarray):
-            array = data.astype(np.float64)
-        elif isinstance(data[0], np.ndarray) and data[0].ndim == 2:
-            # One for each test; they may differ in the number of outcomes.
-            arrays = [np.array(part, dtype=np.float64) for part in data]
-            if all(a.ndim == 2 and len(a) == len(arrays[0]) for a in arrays):
-                return arrays
-            raise ValueError("arrays of different lengths")
-        else:
-            array = np.array(data, dtype=np.float64)
-    except (TypeError, ValueError, LookupError) as error:
-        raise InvalidTableError(
-            "Likelihoods must be a mapping of test to case to cell, rows of case, "
-            "test, outcome and probability, or arrays of numbers. Got "
-            f"{type(data).__name__}: {error}. See Table.from_likelihoods."
-        ) from None
-    if array.ndim not in (2, 3) or 0 in array.shape:
-        raise InvalidTableError(
-            "An array of likelihoods must have the shape (n_cases, n_tests) or "
-            f"(n_cases, n_tests, n_outcomes). Got {array.shape}. See "
-            "Table.from_likelihoods."
-        )
-    return [array[:, i] for i in range(array.shape[1])]

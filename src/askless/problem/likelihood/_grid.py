@@ -21,7 +21,14 @@ from askless.problem._frames import list_some
 from askless.problem._tests import Outcome, Test
 from askless.problem.likelihood._cells import TOLERANCE, Grid
 
-__all__ = ["Cell", "CellReading", "Cells", "as_probability", "build_grid"]
+__all__ = [
+    "Cell",
+    "CellReading",
+    "Cells",
+    "as_probability",
+    "build_grid",
+    "scale_shares",
+]
 
 # Outcome to probability; the probability of the positive outcome; an outcome that is
 # certain; None for an outcome that is unknown.
@@ -62,6 +69,10 @@ class Cells:
         Where a cell stands in a file, as " in line 3 of table.csv"; none otherwise.
     classes, prior : dict of str to object
         The class and the weight of each case, if they came with the cells.
+    source : str
+        Where the cells were found, as " in table.csv"; nothing otherwise.
+    cases : dict of str to None
+        Cases that were named, whether they have cells or not.
     """
 
     by_test: dict[str, dict[str, Cell]]
@@ -69,6 +80,12 @@ class Cells:
     classes: dict[str, Any] = field(default_factory=dict)
     prior: dict[str, Any] = field(default_factory=dict)
     source: str = ""
+    cases: dict[str, None] = field(default_factory=dict)
+
+    def all_cases(self) -> list[str]:
+        """Return every case once, in order."""
+        rows = self.by_test.values()
+        return list(dict.fromkeys([*self.cases, *(c for row in rows for c in row)]))
 
     def place(self, test: str, case: str) -> str:
         """Return a cell's name for a message, with its place if it has one."""
@@ -77,9 +94,8 @@ class Cells:
 
 def build_grid(cells: Cells, reading: CellReading) -> Grid:
     """Return the arrays of cells; each cell is checked."""
-    found = dict.fromkeys(case for row in cells.by_test.values() for case in row)
     names = _choose(reading.tests, list(cells.by_test), "test", cells.source)
-    cases = _choose(reading.cases, list(found), "case", cells.source)
+    cases = _choose(reading.cases, cells.all_cases(), "case", cells.source)
     if not names or not cases:
         raise InvalidTableError(
             "A table must have at least one test and one case. Got "
@@ -110,17 +126,20 @@ def _choose(
     if wanted is None:
         return found
     names = [str(name) for name in wanted]
+    known = set(found)
+    seen: set[str] = set()
     for name in names:
-        if name not in found:
+        if name not in known:
             raise InvalidTableError(
                 f"Every {what} must have likelihoods. Got none for {name!r}{source}. "
                 f"{suggest_name(name, found)}Add them, or leave the {what} out."
             )
-        if names.count(name) > 1:
+        if name in seen:
             raise InvalidTableError(
                 f"Every {what} must be named once. Got {name!r} more than once. Remove "
                 "one of them."
             )
+        seen.add(name)
     return names
 
 
@@ -195,7 +214,7 @@ def _fill(
         shares = np.zeros(test.n_levels)
         for outcome, value in _as_shares(cell, reading, place).items():
             shares[test.code_of(outcome)] += value
-        chances[:, i] = _scale(shares, place)
+        chances[:, i] = scale_shares(shares, place)
     return chances
 
 
@@ -226,7 +245,7 @@ def as_probability(value: Any, place: str) -> float:
     return min(number, 1.0)
 
 
-def _scale(shares: NDArray[np.float64], place: str) -> NDArray[np.float64]:
+def scale_shares(shares: NDArray[np.float64], place: str) -> NDArray[np.float64]:
     """Return shares divided by their sum, which must be about one."""
     total = math.fsum(shares.tolist())
     if abs(total - 1.0) > TOLERANCE * len(shares):
