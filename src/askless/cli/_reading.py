@@ -16,21 +16,10 @@ import numpy as np
 
 from askless.exceptions import AsklessWarning, InvalidTableError, suggest_name
 from askless.problem._column import is_missing
-from askless.problem._files import PARQUET, FileColumns, load_columns
+from askless.problem._files import FileColumns, load_columns, read_names
 from askless.problem._outcomes import blank_marked, find_marked
-from askless.problem.sheets import read_names as sheet_names
 
 __all__ = ["check_roles", "collect_notes", "read_data", "read_names", "read_weights"]
-
-
-def read_names(path: Path, separator: str | None = None) -> list[str]:
-    """Return the names of the columns of a file.
-
-    Of CSV only the first lines are read.
-    """
-    if path.suffix.lower() in PARQUET:
-        return list(load_columns(path))
-    return sheet_names(path, separator=separator)
 
 
 def read_data(path: Path, unknown: str | None = None, **written: Any) -> FileColumns:

@@ -134,11 +134,6 @@ def _divide(
     missing = _take(table, left, test, None, asked)
     listed = [*enumerate(every), (table.tests[test].missing_code, missing)]
     kept = [(code, part) for code, part in listed if len(part.cases)]
-    if not kept:
-        raise InvalidPolicyError(
-            "choose must return a test that shows something. Got "
-            f"{name!r}, of which no outcome is known. Return another one, or None."
-        )
     return [code for code, _ in kept], [part for _, part in kept]
 
 
@@ -150,22 +145,21 @@ def _take(
     asked: tuple[str, ...],
 ) -> _Left:
     """Return what shows one of some levels, or, for None, what is missing."""
-    own = table.tests[test]
-    codes = table.codes[test, left.cases]
+    chances = table.possible.outcome_chances(test)[:, left.cases]
     if levels is None:
-        here = codes == own.missing_code
-        return _Left(left.cases[here], left.weights[here], asked, left.within)
-    first, last = levels
-    factor = ((codes >= first) & (codes <= last)).astype(np.float64)
-    unknown = table.is_unknown[test, left.cases]
-    if unknown.any():
-        low, high = left.within.get(test, (0, max(own.n_levels - 1, 0)))
-        chances = table.chances[test]
-        total = float(chances[low : high + 1].sum())
-        share = float(chances[first : last + 1].sum()) / total if total > 0 else 0.0
-        factor[unknown] = share
+        factor, within = chances[-1], left.within
+    else:
+        first, last = levels
+        factor, within = chances[first : last + 1].sum(axis=0), {**left.within}
+        if test in within:
+            # What was drawn stays: only the levels that it may still have count.
+            low, high = within[test]
+            possible = chances[low : high + 1].sum(axis=0)
+            factor = np.divide(
+                factor, possible, out=np.zeros_like(factor), where=possible > 0
+            )
+        within[test] = levels
     here = factor > 0
-    within = {**left.within, test: levels}
     return _Left(left.cases[here], (left.weights * factor)[here], asked, within)
 
 

@@ -16,8 +16,17 @@ from askless.exceptions import DataFileError, InvalidTableError, MissingExtraErr
 from askless.problem._column import EXACT_WHOLE, Column, clean_column
 from askless.problem._frames import Columns, clean_columns
 from askless.problem.sheets import Sheet, read_batches, read_sheet, remark_on_cells
+from askless.problem.sheets import read_names as sheet_names
 
-__all__ = ["PARQUET", "FileColumns", "load_batches", "load_columns", "read_columns"]
+__all__ = [
+    "PARQUET",
+    "FileColumns",
+    "load_batches",
+    "load_columns",
+    "parse_cells",
+    "read_columns",
+    "read_names",
+]
 
 PARQUET = (".parquet", ".pq")
 
@@ -119,6 +128,16 @@ def load_columns(
     return _parse_sheet(sheet, unknown)
 
 
+def read_names(path: Path, *, separator: str | None = None) -> list[str]:
+    """Return the names of the columns of a file.
+
+    Of CSV only the first lines are read.
+    """
+    if path.suffix.lower() in PARQUET:
+        return list(load_columns(path))
+    return sheet_names(path, separator=separator)
+
+
 def load_batches(
     path: str | Path,
     size: int,
@@ -151,13 +170,13 @@ def _parse_sheet(
     for name, cells in zip(sheet.names, sheet.columns(), strict=True):
         if only is not None and name not in only:
             continue
-        columns[name] = _parse_cells(cells, unknown)
+        columns[name] = parse_cells(cells, unknown)
         if columns[name].dtype == object:
             columns.odd[name] = remark_on_cells(name, cells, sheet.lines, unknown)
     return columns
 
 
-def _parse_cells(cells: Sequence[str], unknown: Any) -> Column:
+def parse_cells(cells: Sequence[str], unknown: Any = None) -> Column:
     """Return cells as whole numbers, as numbers, or as text; empty ones are missing."""
     if unknown not in cells:
         return _narrowest(cells)
