@@ -27,7 +27,9 @@ def make_table(rng, *, mixed=True):
     return classes, n_levels, cells
 
 
-def build(rng, *, mixed=True, mistakes=None, outcome_prices=False, groups=False):
+def build(
+    rng, *, mixed=True, mistakes=None, outcome_prices=False, groups=False, delays=False
+):
     classes, n_levels, cells = make_table(rng, mixed=mixed)
     n_tests, n_cases = len(cells), len(classes)
     names = [f"t{i}" for i in range(n_tests)]
@@ -37,6 +39,8 @@ def build(rng, *, mixed=True, mistakes=None, outcome_prices=False, groups=False)
         discounted = {n: float(p // 2) for n, p in zip(names, prices, strict=True)}
         options = {"groups": {"g": names[:2]}, "discounted": discounted}
         options["discounted"] = {n: discounted[n] for n in names[:2]}
+    if delays:
+        options["delayed"] = [n for n in names if rng.integers(2)]
     if outcome_prices:
         options = {
             "by_outcome": {
