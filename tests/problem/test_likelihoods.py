@@ -121,7 +121,7 @@ def test_draws_come_as_often_as_they_are_likely(fever):
 @given(st.data())
 def test_a_policy_is_evaluated_as_by_trying_all_ways(data):
     table = data.draw(likelihood_tables())
-    tree = data.draw(policies(table, ["random"]))
+    tree = data.draw(policies(table, ["random", "sequence", "forest"]))
     found, plain = evaluate(tree, table), plain_evaluate(tree, table)
     assert found.expected_cost == pytest.approx(plain.expected_cost)
     assert found.worst_cost == pytest.approx(plain.worst_cost)
@@ -134,7 +134,7 @@ def test_a_policy_is_evaluated_as_by_trying_all_ways(data):
 @given(st.data())
 def test_splitting_a_case_by_its_own_chances_changes_no_cost(data):
     table = data.draw(likelihood_tables())
-    tree = data.draw(policies(table, ["random"]))
+    tree = data.draw(policies(table, ["random", "sequence", "forest"]))
     levels = np.array([test.n_levels for test in table.tests])
     cells = np.argwhere(table.is_unknown & (levels[:, None] > 0)).tolist()
     if not cells:
