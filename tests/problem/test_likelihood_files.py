@@ -295,6 +295,7 @@ def test_a_file_of_accuracies_that_is_wrong_says_where(
         ("0.05\n", "0.7\n", r"at most 1. Got 3 for 3 conditions, with the sum 1.1 in"),
         ("0.05\n", "\n", r"Got 2 for 3 conditions"),
         ("sensitivity", "sens", r"must have the columns test, condition, sensitivity"),
+        (",prior", ",class", r"must stand in a file of cases. Got the column 'class'"),
     ],
 )
 def test_a_file_of_accuracies_says_what_to_do(write, old, new, match):

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from askless.datasets import make_random_table
 from askless.evaluate import evaluate
 from askless.exceptions import InvalidTableError
+from askless.policy._sample import sample_policy
 from askless.problem import Costs, Table
 from askless.testing import plain_evaluate
-from tests.strategies import likelihood_tables, policies
+from tests.strategies import grow_at_random, likelihood_tables, policies
 
 FEVER = {"fever": {"flu": 0.8, "cold": 0.1}, "swab": {"flu": "yes", "cold": 0.02}}
 
@@ -109,6 +111,21 @@ def test_draws_are_possible(table, seed):
         drawn = table.possible.draw_all(test, cases, rng)
         assert np.all(chances[drawn, cases] > 0)
         assert all(chances[table.possible.draw(test, c, rng), c] > 0 for c in cases)
+
+
+def test_drawn_cases_cost_what_is_worked_out():
+    table = make_random_table(6, 5, likelihoods=0.7, costs="integers", random_state=1)
+    rng = np.random.default_rng(2)
+    parts = (table.tests, table.classes, table.prices)
+    tree = next(
+        t for t in (grow_at_random(rng, *parts) for _ in range(99)) if t.depth > 2
+    )
+    exact = evaluate(tree, table)
+    drawn = sample_policy(tree, table, table.class_ids, most_runs=4000, seconds=60)
+    assert drawn.n_runs == 4000
+    assert exact.expected_cost > 0
+    assert abs(drawn.expected_cost - exact.expected_cost) < 1.5 * drawn.margin
+    assert drawn.error == pytest.approx(exact.error, abs=0.03)
 
 
 def test_draws_come_as_often_as_they_are_likely(fever):
