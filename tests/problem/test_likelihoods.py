@@ -12,6 +12,7 @@ from askless.evaluate import evaluate
 from askless.exceptions import InvalidTableError
 from askless.policy._sample import sample_policy
 from askless.problem import Costs, Table
+from askless.problem._possible import Possible
 from askless.testing import plain_evaluate
 from tests.strategies import grow_at_random, likelihood_tables, policies
 
@@ -81,6 +82,17 @@ def with_levels(table):
     return [i for i, test in enumerate(table.tests) if test.n_levels]
 
 
+def draw_bits(table, test):
+    """Return the logarithm of how many outcomes each case may show."""
+    alone = Possible(
+        table.codes[[test]],
+        [table.tests[test]],
+        [table.chances[test]],
+        [table.likelihoods[test]],
+    )
+    return alone.draw_bits
+
+
 @given(likelihood_tables())
 def test_what_is_possible_follows_from_the_chances(table):
     possible, n = table.possible, table.n_cases
@@ -88,6 +100,9 @@ def test_what_is_possible_follows_from_the_chances(table):
         can = possible.outcome_chances(test) > 0
         assert np.array_equal(possible.can_show_each(test)[:-1], can)
         assert possible.list_codes(test, [0]) == np.flatnonzero(can[:, 0]).tolist()
+        assert np.allclose(
+            draw_bits(table, test), np.log2(np.count_nonzero(can, axis=0))
+        )
         tells, rules_out = possible.tells(test), possible.rules_out(test)
         for a, b in itertools.product(range(n), repeat=2):
             assert tells[a, b] == (not np.any(can[:, a] & can[:, b]))
