@@ -30,6 +30,7 @@ from askless.testing._reference_solve import (
     count_pairs,
     plain_greedy_costs,
 )
+from askless.testing._reference_total import reference_total
 from askless.testing._reference_tradeoff import (
     Tradeoff,
     brute_force_tradeoffs,
@@ -81,5 +82,6 @@ __all__ = [
     "plain_run",
     "plain_trial",
     "plain_walk",
+    "reference_total",
     "sequence_cost",
 ]
