@@ -289,7 +289,7 @@ def _try_one(rng: np.random.Generator, name: str, form: Format, tally: Tally) ->
     try:
         received = form.receive(damaged)
     except Exception as error:
-        tally.find(name.replace(" ", "-"), damaged, form.suffix, error)
+        tally.find(name, damaged, form.suffix, error)
         received = "broke a promise"
     tally.counts["mutants"] += 1
     tally.counts[f"{name}: {received}"] += 1

@@ -40,7 +40,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_whole(contents: Mapping[Path, bytes]) -> None:
-    """Write files, each of them whole, or none at all; return when they are on the disk.
+    """Write files, each of them whole or none at all, and wait for the disk.
 
     A name that is a link stays one: the file that it points to is replaced.
 

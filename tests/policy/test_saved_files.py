@@ -77,7 +77,7 @@ def test_a_file_of_a_newer_version_is_refused(name, tmp_path):
     path = tmp_path / "newer.json"
     path.write_bytes(newer)
     for edited in (False, True):
-        with pytest.raises(PolicyFileError, match="newer Askless wrote. Update"):
+        with pytest.raises(PolicyFileError, match=r"newer Askless wrote\. Update"):
             load(path, edited=edited)
 
 

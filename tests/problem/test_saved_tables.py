@@ -2,8 +2,8 @@
 
 ``files/ward-1.*`` are a table and its costs as the first version read them. They are
 never made again: a change that needs that is a change of what files mean. These formats
-have no version number. What a later version may add to costs in TOML is a name that this
-one does not know, and says so; other columns of CSV files are remarks.
+have no version number. What a later version may add to costs in TOML is a name that
+this one does not know, and says so; other columns of CSV files are remarks.
 """
 
 from pathlib import Path
