@@ -34,6 +34,8 @@ SANITIZE_ENV = PYTHONMALLOC=malloc ASKLESS_SANITIZED=1 \
 SANITIZE_TESTS ?= tests $(patsubst %,--ignore=tests/%,docs packaging)
 # How long the campaign tries, on every core.
 HOURS ?= 1
+# Empty to leave the page of the documentation as it is.
+CAMPAIGN_PAGE ?= --page
 
 BIN := $(abspath $(VENV))/bin
 BUILD := $(abspath build/$(notdir $(VENV:.%=%)))
@@ -89,8 +91,8 @@ docs: build $(VENV)/.stamp-docs  ## Build the documentation in docs/_build
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
 	@echo "See docs/_build/index.html"
 
-campaign: build $(VENV)/.stamp-test  ## Try to break the promises: HOURS=1, or SECONDS=300
-	$(BIN)/python -m campaign.run --page $(if $(SECONDS),--seconds $(SECONDS),--hours $(HOURS)) $(CAMPAIGN_ARGS)
+campaign: build $(VENV)/.stamp-test $(VENV)/.stamp-campaign  ## Try to break the promises: HOURS=1, or SECONDS=300
+	$(BIN)/python -m campaign.run $(CAMPAIGN_PAGE) $(if $(SECONDS),--seconds $(SECONDS),--hours $(HOURS)) $(CAMPAIGN_ARGS)
 
 debug-test:  ## Run all tests of kernels with bounds and divisions checked
 	@$(MAKE) --no-print-directory test VENV=.venv-debug \
@@ -166,6 +168,13 @@ $(VENV)/.stamp-%: $(VENV)/.stamp-venv pyproject.toml
 	@echo "Installing what '$*' needs"
 	@$(BIN)/python .ci/requires.py $* > $@.txt
 	@$(PIP_INSTALL) -r $@.txt
+	@touch $@
+
+# Where there is no package for this Python, the campaign goes on without.
+$(VENV)/.stamp-campaign: $(VENV)/.stamp-venv pyproject.toml
+	@echo "Installing what 'campaign' needs"
+	@$(BIN)/python .ci/requires.py campaign > $@.txt
+	@$(PIP_INSTALL) -r $@.txt || echo "It is not to be had: damage is not steered."
 	@touch $@
 
 # In the folder of the build, so that whoever removes that folder gets it again.

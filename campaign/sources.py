@@ -230,8 +230,9 @@ def compare_source(recipe: Recipe, n_rows: int) -> tuple[str, int]:
         try:
             return "equal", _compare(rng, recipe, given, X, n_rows)
         except AsklessError as error:
-            assert _is_named(recipe, str(error)), f"refused without a name: {error}"
-            return "refused", 0
+            refusal = str(error)
+        assert _is_named(recipe, refusal), f"refused without a name: {refusal}"
+        return "refused", 0
 
 
 def try_sources(budget: Budget, tally: Tally) -> None:
