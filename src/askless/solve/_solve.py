@@ -373,7 +373,7 @@ def _check_total(method: Method, task: Task, max_error: float, is_traded: bool) 
 
 
 def _check_tradeoff(
-    method: str, budget: float | None, max_error: float, options: dict[str, Any]
+    method: Any, budget: float | None, max_error: float, options: dict[str, Any]
 ) -> None:
     if (
         method not in ("auto", "exact")
