@@ -172,7 +172,8 @@ def _outcome_values(lines: list[Line], unknown: Any) -> dict[tuple[str, str], An
         parsed = parse_cells(named).tolist() if named else []
         for text, value in zip(named, parsed, strict=True):
             values[test, text] = text if is_missing(value) else value
-        values[test, str(unknown)] = values.get((test, str(unknown)))
+        if unknown is not None:
+            values[test, str(unknown)] = None
     return values
 
 
@@ -257,6 +258,11 @@ def _read_accuracy(
     path: Path, names: list[str], lines: list[Line], reading: FileReading
 ) -> Cells:
     _check_header(ACCURACY_COLUMNS, names, path)
+    if reading.target is not None:
+        raise InvalidTableError(
+            "The classes of conditions must stand in a file of cases. Got the column "
+            f"{reading.target!r} of {path}. Move it there: case,prior,class."
+        )
     negative, positive = reading.cells.binary
     cells = Cells({}, source=f" in {path}")
     false_alarms: dict[str, tuple[float, str]] = {}
