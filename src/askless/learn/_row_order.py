@@ -24,6 +24,7 @@ CHUNK = 2048
 # Odd numbers that mix bits well, as in common generators.
 MIX = np.uint64(0x9E3779B97F4A7C15)
 STIR = np.uint64(0xBF58476D1CE4E5B9)
+BLEND = np.uint64(0x94D049BB133111EB)
 
 
 def settle_order(examples: Examples) -> Examples:
@@ -74,8 +75,7 @@ def _mix_rows(rows: KnownRows) -> NDArray[np.uint64]:
         ]
         summed = np.asarray(np.sum(columns, axis=0, dtype=np.uint64))
     mixed_ids = (rows.class_ids.astype(np.int64) + 1).astype(np.uint64) * MIX
-    total = (summed ^ mixed_ids) * STIR
-    return np.asarray(total ^ (total >> np.uint64(31)))
+    return _stir(summed + mixed_ids)
 
 
 def _mix_numbers(numbers: Column, first: int = 0) -> NDArray[np.uint64]:
@@ -88,15 +88,20 @@ def _mix_numbers(numbers: Column, first: int = 0) -> NDArray[np.uint64]:
 
 def _mix_bits(bits: NDArray[np.uint64], first: int) -> NDArray[np.uint64]:
     """Return the sum of mixed bits of each row; columns count from ``first``."""
-    places = np.arange(first, first + bits.shape[1], dtype=np.uint64)
-    # Odd, and another one for each column. Floats end in zeros, so their upper half is
-    # brought down before it is multiplied.
-    factors = (places * STIR + MIX) | np.uint64(1)
-    bits = bits ^ (bits >> np.uint64(32))
-    bits *= factors
-    bits ^= bits >> np.uint64(29)
-    bits *= STIR
-    return np.asarray(bits.sum(axis=1, dtype=np.uint64))
+    places = np.arange(first + 1, first + 1 + bits.shape[1], dtype=np.uint64)
+    # Each column begins elsewhere, at numbers that have nothing to do with each other:
+    # with multiples of one number sums of different rows were the same now and then.
+    stirred = _stir(bits + _stir(places * MIX))
+    return np.asarray(stirred.sum(axis=1, dtype=np.uint64))
+
+
+def _stir(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers whose every bit depends on all bits; different ones differ."""
+    bits = (bits ^ (bits >> np.uint64(30))) * STIR
+    bits ^= bits >> np.uint64(27)
+    bits *= BLEND
+    bits ^= bits >> np.uint64(31)
+    return bits
 
 
 def _text_bits(column: Column) -> NDArray[np.uint64]:
