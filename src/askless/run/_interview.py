@@ -69,8 +69,11 @@ class Interview:
 
     @property
     def certainty(self) -> float:
-        """Share of the decision, or of what would be decided now."""
-        return self.session.probabilities[self.session.decision_now]
+        """Share of the decision, or of what would be decided now.
+
+        Among the cases that fit the answers; those that no case shows are left out.
+        """
+        return self.session.shares_that_fit[self.session.decision_now]
 
     @property
     def n_unanswered(self) -> int:

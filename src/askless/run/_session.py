@@ -172,14 +172,38 @@ class Session:
     def probabilities(self) -> dict[Outcome, float]:
         """Share of each class among what is still possible.
 
-        A skipped test rules nothing out, though the policy goes on by one branch; nor
-        does an answer that no case shows.
+        A skipped test rules nothing out, though the policy goes on by one branch. After
+        an answer that no case shows, these are the shares of the branch that the policy
+        takes, as for rows of data; :attr:`shares_that_fit` are without the answer.
         """
         shown = self._moment.shown
-        if None in shown.values() or self._moment.taken_as:
+        if None in shown.values():
             shares = self.policy.shares_given(self._moment.state, shown)
         else:
             shares = self.policy.class_shares(self._moment.state)
+        return dict(zip(self.policy.classes, shares.tolist(), strict=True))
+
+    @property
+    def shares_that_fit(self) -> dict[Outcome, float]:
+        """Share of each class, if answers that no case shows are left out.
+
+        The same as :attr:`probabilities` as long as there are none.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.Table({"pain": ["sharp", "sharp", "dull"],
+        ...                        "when": ["rest", "touch", "effort"]},
+        ...                       ["a", "b", "c"], costs={"pain": 1, "when": 9})
+        >>> session = askless.solve(table).policy.start()
+        >>> session.answer("sharp")
+        >>> session.answer("effort")
+        >>> session.decision, session.shares_that_fit
+        ('a', {'a': 0.5, 'b': 0.5, 'c': 0.0})
+        """
+        if not self._moment.taken_as:
+            return self.probabilities
+        shares = self.policy.shares_given(self._moment.state, self._moment.shown)
         return dict(zip(self.policy.classes, shares.tolist(), strict=True))
 
     @property
