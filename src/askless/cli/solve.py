@@ -19,7 +19,9 @@ from askless.cli._options import (
     drop_option,
     free_options,
     json_option,
+    mistakes_option,
     output_option,
+    parse_value,
     quiet_option,
     sheet_options,
 )
@@ -46,7 +48,8 @@ HOW_TO_SOLVE = ("method", "objective", "stop", "budget", "max_error", "time_limi
     metavar="COLUMN",
     help="The column of classes; of likelihoods each case is a class by default.",
 )
-@costs_option()
+@costs_option(", which may say what mistakes cost as well")
+@mistakes_option()
 @output_option
 @click.option(
     "--prior",
@@ -68,10 +71,11 @@ HOW_TO_SOLVE = ("method", "objective", "stop", "budget", "max_error", "time_limi
 )
 @click.option(
     "--objective",
-    type=click.Choice(["expected", "worst", "both"]),
+    type=click.Choice(["expected", "worst", "both", "total"]),
     default="expected",
     show_default=True,
-    help="Which cost is to be small; both gives every trade-off.",
+    help="Which cost is to be small; both gives every trade-off, total counts tests "
+    "and mistakes together.",
 )
 @click.option("--budget", type=float, help="What no case may cost more than.")
 @click.option("--max-error", type=float, help="The share that may be decided wrongly.")
@@ -101,6 +105,7 @@ HOW_TO_SOLVE = ("method", "objective", "stop", "budget", "max_error", "time_limi
 def solve_command(
     table: Path,
     output: Path | None,
+    mistakes: str | None,
     merge: bool,
     options: dict[str, Any],
     as_json: bool,
@@ -120,6 +125,9 @@ def solve_command(
     with working(f"Solving {table}") as tell:
         problem = _read(table, notes, **others)
         problem = problem.merged() if merge else problem
+        if mistakes is not None:
+            costs = problem.costs.with_mistakes(parse_value(mistakes))
+            problem = problem.with_costs(costs)
         how["progress"] = lambda progress: tell(_how_far(progress))
         solution = _solve(problem, how, options, notes)
     if output is not None:
