@@ -124,3 +124,18 @@ def test_an_interview_says_that_answers_are_unlikely(folder, run):
     assert "These answers are unlikely whatever is true: a case of" in shown
     assert "gives them in 0.0998 %, where 99.8 % is usual" in shown
     assert "(99.9 %, but the answers are unlikely)" in shown
+
+
+def test_the_sensitivity_is_printed_drawn_and_written_as_json(file, run):
+    pytest.importorskip("matplotlib")
+    args = [*ARGS, "--mistakes", "20", "--sensitivity", "--tornado", "t.svg"]
+    shown = run(*args, "-q").stdout
+    assert "price of fever" in shown
+    assert "above 7: decide at once" in shown
+    assert "<svg" in (file / "t.svg").read_text()
+    rows = json.loads(run(*args, "--json").stdout)["sensitivity"]
+    row = next(row for row in rows if row["name"] == "price of fever")
+    assert row["first_test_above"] == pytest.approx((0.5 - 0.15) * 20)
+    assert row["first_test_above_to"] == "decide at once"
+    said = run(*ARGS, "--tornado", "t.txt", code=2).stderr
+    assert "must end in one of .png, .svg, .pdf" in " ".join(said.split())

@@ -28,6 +28,12 @@ from askless.cli._options import (
 from askless.cli._output import format_number, print_json, print_note, working
 from askless.cli._reading import collect_notes, read_names
 from askless.cli._report import describe_solution, print_solution
+from askless.cli._sensitivity import (
+    find_sensitivity,
+    print_sensitivity,
+    sensitivity_options,
+    write_tornado,
+)
 from askless.exceptions import AsklessError, InvalidOptionError
 from askless.problem import Table, read_costs, read_table
 from askless.problem._roles import find_roles, note_roles
@@ -99,6 +105,7 @@ HOW_TO_SOLVE = ("method", "objective", "stop", "budget", "max_error", "time_limi
 @likelihood_options
 @click.option("--merge", is_flag=True, help="Merge cases that show the same.")
 @sheet_options
+@sensitivity_options
 @free_options("An option of the method.")
 @json_option
 @quiet_option
@@ -107,6 +114,8 @@ def solve_command(
     output: Path | None,
     mistakes: str | None,
     merge: bool,
+    sensitivity: bool,
+    tornado: Path | None,
     options: dict[str, Any],
     as_json: bool,
     quiet: bool,
@@ -130,14 +139,25 @@ def solve_command(
             problem = problem.with_costs(costs)
         how["progress"] = lambda progress: tell(_how_far(progress))
         solution = _solve(problem, how, options, notes)
+        found = None
+        if sensitivity or tornado:
+            tell("looking at what it hangs on")
+            found = find_sensitivity(solution, how, options)
     if output is not None:
         solution.policy.save(output)
     if as_json:
-        print_json(describe_solution(table, output, problem, solution, notes))
+        shown = describe_solution(table, output, problem, solution, notes)
+        if found is not None:
+            shown["sensitivity"] = found.to_dicts()
+            if tornado is not None:
+                write_tornado(found, tornado)
+        print_json(shown)
         return
     for note in notes:
         print_note(note)
     print_solution(table, output, problem, solution, quiet=quiet)
+    if found is not None:
+        print_sensitivity(found, is_printed=sensitivity, path=tornado)
 
 
 def _read(

@@ -244,6 +244,7 @@ def _make_solution(
         is_exact=priced.is_exact,
         margin=priced.margin,
         mistake_cost=mistakes,
+        _task=task,
     )
 
 
