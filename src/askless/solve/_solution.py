@@ -144,10 +144,10 @@ class Solution:
         ...     {"swab": {"ill": 0.9, "well": 0.1}}, prior={"ill": 1, "well": 3},
         ...     costs=askless.Costs({"swab": 2}, mistakes=20))
         >>> found = askless.solve(table, objective="total").sensitivity()
-        >>> found.first_test, [row.name for row in found.rows][:2]
-        ('swab', ['price of swab', 'mistakes'])
-        >>> round(found.rows[0].first_test[1].value, 6)
-        3.0
+        >>> rows = {row.name: row for row in found.rows}
+        >>> below, above = rows["price of swab"].first_test
+        >>> round(above.value, 6), above.to
+        (3.0, 'decide at once')
         """
         from askless.solve.sensitivity._analyse import analyse
 

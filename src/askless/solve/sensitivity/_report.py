@@ -74,12 +74,15 @@ class Influence:
 
     @property
     def slack(self) -> float:
-        """How far the number may move, relative to itself, before a choice changes.
+        """How far the number may move before a choice changes, as a share of itself.
 
-        Infinite if no choice changes in reach.
+        Of a prior or a probability, as a share of what is nearer, 0 or 1, as for the
+        swing. Infinite if no choice changes in reach, or if the number is 0.
         """
+        is_share = self.kind in ("prior", "probability")
+        whole = min(self.value, 1 - self.value) if is_share else self.value
         found = [c.value for c in (*self.first_test, *self.decision) if c is not None]
-        steps = [abs(v - self.value) / self.value for v in found if self.value > 0]
+        steps = [abs(value - self.value) / whole for value in found if whole > 0]
         return min(steps, default=float("inf"))
 
 
