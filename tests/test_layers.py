@@ -32,7 +32,12 @@ ROOMS = {
         ["bagging", "soft", "search", "unknown", "ensemble"],
         ["total", "unknown_search"],
     ],
-    "solve": [["greedy"], ["search", "tradeoff"], ["total", "unknown"]],
+    "solve": [
+        ["greedy"],
+        ["search", "tradeoff"],
+        ["total", "unknown"],
+        ["sensitivity"],
+    ],
     "learn": [["sources", "trees", "forest"], ["boost", "cost_tree"], ["rivals"]],
 }
 

@@ -15,10 +15,12 @@ import numpy as np
 from askless._core.price._prices import Bill
 from askless.exceptions import InvalidAnswerError, suggest_name
 from askless.policy._base import Policy
+from askless.policy._tree import Tree
 from askless.problem import Outcome, Test
 from askless.problem._column import is_missing
 from askless.problem._frames import list_some
 from askless.run._ahead import Branch, dearest_price, look_ahead, worst_ahead
+from askless.run._evidence import Oddity, explain_stop, find_oddity, price_decision
 
 __all__ = ["Session"]
 
@@ -207,6 +209,31 @@ class Session:
         return dict(zip(self.policy.classes, shares.tolist(), strict=True))
 
     @property
+    def mistake_now(self) -> float | None:
+        """What deciding now would cost in mistakes, on average.
+
+        None if mistakes have no price, or if the policy is no tree.
+        """
+        shares = np.array(list(self.probabilities.values()))
+        decision = self.policy.decision(self._moment.state)
+        return price_decision(self.policy, shares, decision)
+
+    @property
+    def oddity(self) -> Oddity | None:
+        """How unlikely the answers so far are, whatever is true of the case.
+
+        None for policies that know nothing of chances (other policies than trees, and
+        trees whose mistakes have no price), and where a test was skipped or no case
+        fits at all.
+        """
+        now, policy = self._moment, self.policy
+        if not isinstance(policy, Tree) or policy.mistakes is None:
+            return None
+        if None in now.shown.values() or now.taken_as:
+            return None
+        return find_oddity(policy, now.state)
+
+    @property
     def recheck(self) -> tuple[str, ...]:
         """The fewest answers to look at again, since no case fits all of them.
 
@@ -393,7 +420,11 @@ class Session:
                 sure += ", ".join(map(repr, self.recheck))
             elif share < 1 or self.policy.kind in ("forest", "ensemble"):
                 sure = f"it has {_percent(share)}"
-            return f"Decided {decision!r}: {sure}. Spent {self.spent:g}."
+                if (mistake := self.mistake_now) is not None:
+                    sure += f"; {explain_stop(self.policy, self.bought, mistake)}"
+            odd = self.oddity
+            doubt = "" if odd is None or not odd.is_rare else f" {odd}"
+            return f"Decided {decision!r}: {sure}. Spent {self.spent:g}.{doubt}"
         likeliest = max(shares, key=lambda label: shares[label])
         return (
             f"{self.test!r} costs {self.price:g}; {len(shares)} "
