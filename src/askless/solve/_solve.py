@@ -19,9 +19,10 @@ from askless.exceptions import (
     UnknownNameError,
     suggest_name,
 )
-from askless.policy import Tree
+from askless.policy import Policy, Tree
 from askless.problem import Table
 from askless.problem._jobs import count_threads
+from askless.solve._own_methods import load_entry_points, method_of
 from askless.solve._registry import METHODS, Method
 from askless.solve._solution import Solution
 from askless.solve._task import Limits, MethodResult, Priced, Progress, Task
@@ -45,7 +46,7 @@ def solve(
     table: Table,
     *,
     objective: str = "expected",
-    method: str = "auto",
+    method: str | Callable[..., Policy] = "auto",
     budget: float | None = None,
     max_error: float = 0.0,
     stop: str = "class",
@@ -67,8 +68,9 @@ def solve(
         prices of ``Costs(mistakes=...)``: the policy stops when no test is worth its
         price, and tests may err. "tradeoff" gives what a smaller error costs, in
         ``solution.expected_front`` and ``solution.worst_front``.
-    method : str, default="auto"
-        One of ``askless methods``. "auto" proves the optimum when it can within the
+    method : str or callable, default="auto"
+        One of ``askless methods``, or a function that returns a policy for a table; see
+        :func:`register_method`. "auto" proves the optimum when it can within the
         time limit, and else gives the best that it found.
     budget : float, optional
         The worst cost is never above this; the policy with the least error that is
@@ -155,11 +157,7 @@ def solve(
     if objective == "tradeoff":
         _check_tradeoff(method, budget, max_error, method_options)
         return solve_fronts(task, limits)
-    if (
-        method == "exact"
-        and not method_options
-        and (budget is not None or max_error > 0)
-    ):
+    if is_traded and not method_options:
         return solve_exact_trade(task, limits, budget, max_error)
     if budget is not None or max_error > 0:
         found = _trade(task, budget, max_error, method, method_options)
@@ -173,7 +171,7 @@ def solve(
 
 
 def _trade(
-    task: Task, budget: Any, max_error: float, method: str, options: dict[str, Any]
+    task: Task, budget: Any, max_error: float, method: Any, options: dict[str, Any]
 ) -> MethodResult:
     """Trade error for cost; a portfolio of greedy trees does that."""
     if method not in ("auto", "greedy") or options:
@@ -196,7 +194,7 @@ def _solve_both(
     limits: Limits,
     budget: float | None,
     max_error: float,
-    method: str,
+    method: Any,
     options: dict[str, Any],
 ) -> Solution:
     if method not in ("auto", "exact") or max_error > 0:
@@ -223,7 +221,7 @@ def _make_solution(
 ) -> Solution:
     policy, priced = found.policy, found.priced
     mistakes = 0.0
-    if isinstance(policy, Tree):
+    if isinstance(policy, Tree) and priced is None:
         priced = Priced(policy.expected_cost, policy.worst_cost, _error(policy))
         if task.mistakes is not None:
             mistakes = mistake_cost(policy, task.mistakes)
@@ -261,12 +259,17 @@ def _make_solution(
     )
 
 
-def _find_method(name: str) -> Method:
+def _find_method(name: Any) -> Method:
+    if not isinstance(name, str):
+        return method_of(name)
+    if name not in METHODS:
+        # Only now, since looking at all packages takes its time.
+        load_entry_points()
     if name not in METHODS:
         known = ", ".join(METHODS)
         raise UnknownNameError(
-            f"method must be one of {known}. Got {name!r}. "
-            f"{suggest_name(name, METHODS)}See `askless methods`."
+            f"method must be one of {known}, or a function that returns a policy for a "
+            f"table. Got {name!r}. {suggest_name(name, METHODS)}See `askless methods`."
         )
     return METHODS[name]
 
@@ -370,7 +373,7 @@ def _check_total(method: Method, task: Task, max_error: float, is_traded: bool) 
 
 
 def _check_tradeoff(
-    method: str, budget: float | None, max_error: float, options: dict[str, Any]
+    method: Any, budget: float | None, max_error: float, options: dict[str, Any]
 ) -> None:
     if (
         method not in ("auto", "exact")

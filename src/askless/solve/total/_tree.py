@@ -77,11 +77,9 @@ def expand_total(task: Task, choose: Callable[[Place], Sequence[int]]) -> Tree:
             builder.add_leaf(weights)
             continue
         test = tests[0]
+        is_final = place.is_final or bool(task.table.prices.delayed[test])
         parts = [
-            (
-                code,
-                part._replace(ordered=tests[1:], is_final=_is_final(task, place, test)),
-            )
+            (code, part._replace(ordered=tests[1:], is_final=is_final))
             for code, part in split_place(task, arrays, place, test)
         ]
         heaviest = max(range(len(parts)), key=lambda j: parts[j][1].weight.sum())
