@@ -11,7 +11,7 @@ from askless.exceptions import InvalidPolicyError
 from askless.policy._parts import MOST
 from askless.problem import PriceList, Test
 
-__all__ = ["check_posterior"]
+__all__ = ["check_posterior", "check_prices"]
 
 # How far the chances of a case may be from a sum of 1.
 TOLERANCE = 1e-9
@@ -39,12 +39,7 @@ def check_posterior(
             f"factor must be a number from 0 to {MOST:g}. Got {factor!r}. 1 takes what "
             "a test saves as it is."
         )
-    if prices.delayed.any():
-        late = tests[int(np.flatnonzero(prices.delayed)[0])].name
-        raise InvalidPolicyError(
-            "A posterior chooses every test by what was seen before, and takes no "
-            f"delays. Got {late!r}. Use a tree."
-        )
+    check_prices(tests, prices)
     _check_cases(n_classes, case_class, case_weights)
     if not tests or len(chances) != len(tests):
         raise InvalidPolicyError(
@@ -53,6 +48,16 @@ def check_posterior(
         )
     for test, rows in zip(tests, chances, strict=True):
         _check_chances(test, rows, len(case_class))
+
+
+def check_prices(tests: tuple[Test, ...], prices: PriceList) -> None:
+    """Raise InvalidPolicyError if a test is delayed."""
+    if prices.delayed.any():
+        late = tests[int(np.flatnonzero(prices.delayed)[0])].name
+        raise InvalidPolicyError(
+            "A posterior chooses every test by what was seen before, and takes no "
+            f"delays. Got {late!r}. Use a tree."
+        )
 
 
 def _check_cases(

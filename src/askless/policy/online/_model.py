@@ -6,6 +6,7 @@ wants them (``_core/total/_posterior``).
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -71,11 +72,20 @@ class CaseModel:
             np.take(rows, order, axis=1, out=self.chance[begin : begin + len(rows)])
         self.case_class = np.ascontiguousarray(case_class[order], dtype=np.int32)
         self.case_weights = np.ascontiguousarray(case_weights[order])
-        self.mistakes = mistakes
         self.n_several = int(np.count_nonzero(~is_single))
+        self._set_mistakes(mistakes)
+
+    def _set_mistakes(self, mistakes: Floats) -> None:
+        self.mistakes = mistakes
         off = mistakes[~np.eye(len(mistakes), dtype=bool)]
         is_even = off.size == 0 or bool(np.all(off == off[0]))
         self.mistake = (float(off[0]) if off.size else 0.0) if is_even else -1.0
+
+    def with_mistakes(self, mistakes: Floats) -> CaseModel:
+        """Return the same cases with other prices of mistakes."""
+        other = copy.copy(self)
+        other._set_mistakes(mistakes)
+        return other
 
     @property
     def n_cases(self) -> int:

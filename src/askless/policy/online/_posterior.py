@@ -1,7 +1,7 @@
 """A policy that keeps the posterior of every case, and chooses test by test.
 
-No tree is grown, so that 10,000 cases and 1,000 tests that may err are no trouble. A
-test that cannot be shown by a case rules it out; any other makes it more or less likely.
+No tree is grown, so that 10,000 cases and 1,000 tests that may err are no trouble. An
+outcome that a case cannot show rules it out; any other makes it more or less likely.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askless.exceptions import InvalidPolicyError
 from askless.policy._first_steps import FirstSteps
-from askless.policy.online._check import check_posterior
+from askless.policy.online._check import check_posterior, check_prices
 from askless.policy.online._model import CaseModel, Scores
 from askless.policy.online._rows import OnlinePolicy
 from askless.problem import Outcome, PriceList, Table, Test
@@ -30,8 +30,8 @@ CRITERIA = ("information", "value")
 NO_GAIN = 1e-12
 # Scores that differ by less than this, relatively, tie: the first test wins.
 TIE = 1e-12
-# Cases times tests that are worth being remembered: some tenths of a millisecond.
-LEAST_KEPT = 10_000
+# Bytes of a state beside its arrays.
+STATE_BYTES = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,10 +190,20 @@ class Posterior(OnlinePolicy):
             mistakes=table.costs.mistake_matrix(table.classes),
         )
 
-    def with_factor(self, factor: float) -> Posterior:
+    def with_factor(self, factor: float) -> Self:
         """Return the same policy with another factor; the cases are shared."""
         other = copy.copy(self)
         other.factor = float(factor)
+        return other
+
+    def with_costs(self, costs: Any) -> Self:
+        """Return the policy at other costs; it may ask something else then."""
+        other = super().with_costs(costs)
+        check_prices(other.tests, other.prices)
+        assert other.mistakes is not None
+        # What was looked at is remembered by the model.
+        other.model = self.model.with_mistakes(other.mistakes)
+        other._first_steps = FirstSteps()
         return other
 
     # The machine.
@@ -281,8 +291,9 @@ class Posterior(OnlinePolicy):
         then = PosteriorState(
             log_weight, (*state.done, test), (*state.paid, test), path
         )
-        if path is not None and self.model.chance.size >= LEAST_KEPT:
-            self._first_steps.keep(path, then, 2 * log_weight.nbytes)
+        if path is not None:
+            size = 2 * log_weight.nbytes + STATE_BYTES
+            self._first_steps.keep(path, then, size)
         return then
 
     def skip(self, state: PosteriorState, *, paid: bool = False) -> PosteriorState:
@@ -291,6 +302,14 @@ class Posterior(OnlinePolicy):
         assert test is not None
         bought = (*state.paid, test) if paid else state.paid
         return PosteriorState(state.log_weight, (*state.done, test), bought)
+
+    def code_followed(self, state: PosteriorState, code: int) -> int:
+        """Return the code itself, or "unknown" where no case left can show it."""
+        test = self.next_test(state)
+        assert test is not None
+        shows = self.model.chance_of(test, code) > 0
+        is_shown = bool(np.any(shows & np.isfinite(state.log_weight)))
+        return code if is_shown else self.tests[test].unknown_code
 
     def class_weights(self, state: PosteriorState) -> Floats:
         """Return the posterior of each class."""
