@@ -54,7 +54,8 @@ class Solution:
         Whether costs are computed; False if the policy is a rule whose states are too
         many to follow, so that they had to be sampled.
     margin : float
-        Half the width of the 99 % interval of a sampled expected cost, else 0.
+        Half the width of the 99 % interval of a sampled expected cost, with objective
+        "total" of the sampled total cost, else 0.
 
     Examples
     --------

@@ -226,6 +226,7 @@ def _make_solution(
         if task.mistakes is not None:
             mistakes = mistake_cost(policy, task.mistakes)
     assert priced is not None
+    mistakes = mistakes or priced.mistake_cost
     cost = priced.worst_cost if task.objective == "worst" else priced.expected_cost
     error = priced.error
     bound, name = found.lower_bound, found.bound_name
