@@ -28,7 +28,7 @@ RECIPES := pyproject.toml meson.build meson.options \
 COMPILE := $(BIN)/ninja -C $(BUILD) --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench docs campaign debug-test venv build clean
+.PHONY: help demo test check format bench docs campaign debug-test sanitize-test venv build clean
 
 help:  ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | \
@@ -68,13 +68,23 @@ debug-test:  ## Run the kernels' tests with bounds and divisions checked
 		MESON_ARGS="-Csetup-args=-Ddebug_checks=true -Csetup-args=-Dbuildtype=debugoptimized" \
 		PYTEST_ARGS="$(CORE_TESTS) $(PYTEST_ARGS)"
 
+# Memory errors end the run; leaks are Python's own, mostly, and not looked for.
+SANITIZE_ENV = LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+
+sanitize-test:  ## Run the tests with kernels under the address and undefined-behaviour sanitizers
+	@$(MAKE) --no-print-directory build $(VENV)-sanitize/.stamp-test VENV=$(VENV)-sanitize \
+		MESON_ARGS="-Csetup-args=-Db_sanitize=address,undefined -Csetup-args=-Db_lundef=false -Csetup-args=-Dbuildtype=debugoptimized"
+	$(SANITIZE_ENV) $(VENV)-sanitize/bin/python -m pytest -n $(WORKERS) -p no:cacheprovider $(PYTEST_ARGS)
+
 build: $(BUILD)/.stamp-editable  ## Compile what changed
 	@$(COMPILE)
 
 venv: $(patsubst %,$(VENV)/.stamp-%,build package plot parquet test check bench docs)  ## Fill the environment with everything but Askless
 
 clean:  ## Remove every environment, build and cache
-	rm -rf .venv .venv-debug build dist docs/_build docs/generated docs/auto_examples
+	rm -rf .venv .venv-debug .venv-sanitize build dist docs/_build docs/generated docs/auto_examples
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks examples docs -name __pycache__ -prune \
 		-exec rm -rf {} + 2>/dev/null || true
