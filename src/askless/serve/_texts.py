@@ -1,0 +1,102 @@
+"""Every text of the pages, in each language. A new language is one more column here."""
+
+from __future__ import annotations
+
+__all__ = ["LANGUAGES", "choose_language", "text"]
+
+LANGUAGES = {"en": "English", "de": "Deutsch"}
+
+_TEXTS: dict[str, tuple[str, str]] = {
+    "title": ("Askless", "Askless"),
+    "tagline": ("Ask less, decide right.", "Weniger fragen, richtig entscheiden."),
+    "policies": ("What is it about?", "Worum geht es?"),
+    "no policies": ("No policy is served here yet.", "Hier liegt noch nichts bereit."),
+    "begin": ("Begin", "Beginnen"),
+    "tests": ("{n} tests", "{n} Tests"),
+    "decisions": ("{n} possible decisions", "{n} mögliche Ergebnisse"),
+    "all costs": ("all of them cost {cost}", "alle zusammen kosten {cost}"),
+    "question": ("Question {n}", "Frage {n}"),
+    "price": ("costs {price}", "kostet {price}"),
+    "price at most": ("costs {price} to {most}", "kostet {price} bis {most}"),
+    "free": ("free", "kostenlos"),
+    "together": ("Bought together with it: {names}.", "Zugleich gekauft: {names}."),
+    "answer": ("Answer", "Antworten"),
+    "number": ("A number", "Eine Zahl"),
+    "number in": ("A number, in {unit}", "Eine Zahl, in {unit}"),
+    "compared": ("Compared with {low} to {high}.", "Verglichen mit {low} bis {high}."),
+    "unsure": ("Don't know", "Weiß nicht"),
+    "unsure help": (
+        "The test was run, and what it shows is not clear.",
+        "Der Test wurde gemacht, das Ergebnis ist unklar.",
+    ),
+    "skip": ("Skip", "Auslassen"),
+    "skip help": (
+        "Go on without this test. Nothing is paid.",
+        "Ohne diesen Test weiter. Es kostet nichts.",
+    ),
+    "back": ("Back", "Zurück"),
+    "why": ("Why this question?", "Warum diese Frage?"),
+    "what if": ("What if?", "Was wäre wenn?"),
+    "then": ("then {test}", "dann {test}"),
+    "then decided": ("then decided: {decision}", "dann entschieden: {decision}"),
+    "spent": ("Spent", "Ausgegeben"),
+    "saved": ("Saved", "Gespart"),
+    "left": ("At most {cost} more", "Höchstens noch {cost}"),
+    "likely": ("Likely so far", "Bisher wahrscheinlich"),
+    "decision": ("Decision", "Ergebnis"),
+    "certain": (
+        "No other decision fits the answers.",
+        "Kein anderes Ergebnis passt zu den Antworten.",
+    ),
+    "certainty": ("{share} of the cases like this", "{share} der Fälle wie dieser"),
+    "contradiction": (
+        "No known case shows all of these answers. Look again at: {names}.",
+        "Kein bekannter Fall zeigt alle diese Antworten. Bitte prüfen: {names}.",
+    ),
+    "path": ("What was asked", "Was gefragt wurde"),
+    "paid": ("paid", "bezahlt"),
+    "not answered": ("not answered", "nicht beantwortet"),
+    "again": ("Begin again", "Von vorn beginnen"),
+    "log": ("Log", "Protokoll"),
+    "print": ("Print", "Drucken"),
+    "language": ("Language", "Sprache"),
+    "error": ("That did not work", "Das ging nicht"),
+    "stale": (
+        "This page was not the newest any more. Here is where it stands.",
+        "Diese Seite war nicht mehr die neueste. Hier ist der Stand.",
+    ),
+    "not found": ("There is no such page.", "Diese Seite gibt es nicht."),
+    "key": ("Key", "Schlüssel"),
+    "enter": ("Enter", "Eintreten"),
+    "wrong key": ("This key is not known.", "Dieser Schlüssel ist nicht bekannt."),
+    "studio": ("Studio", "Studio"),
+}
+
+
+def choose_language(asked: str | None, accepted: str) -> str:
+    """Return the language to use: the one asked for, or the first that is accepted.
+
+    Examples
+    --------
+    >>> choose_language(None, "fr, de;q=0.8"), choose_language("en", "de")
+    ('de', 'en')
+    """
+    if asked in LANGUAGES:
+        return asked
+    for part in accepted.split(","):
+        language = part.split(";")[0].strip().split("-")[0].lower()
+        if language in LANGUAGES:
+            return language
+    return "en"
+
+
+def text(language: str, name: str, **values: object) -> str:
+    """Return a text in a language.
+
+    Examples
+    --------
+    >>> text("de", "price", price="3")
+    'kostet 3'
+    """
+    column = list(LANGUAGES).index(language)
+    return _TEXTS[name][column].format(**values)
