@@ -19,6 +19,7 @@ STACK = [
     ["solve"],
     ["learn"],
     ["evaluate", "export", "run"],
+    ["serve"],
 ]
 
 # The rooms of a package, from the bottom up, likewise. Modules that lie beside the

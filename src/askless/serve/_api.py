@@ -56,26 +56,19 @@ class Api:
         return [
             Route("/v1/policies", self._guarded(self.list_policies)),
             Route("/v1/policies/{name}", self._guarded(self.show_policy)),
-            Route(
-                "/v1/policies/{name}/next", self._guarded(self.next), methods=["POST"]
-            ),
-            Route(
-                "/v1/policies/{name}/decide",
-                self._guarded(self.decide),
-                methods=["POST"],
-            ),
-            Route("/v1/sessions", self._guarded(self.begin), methods=["POST"]),
+            self._post("/v1/policies/{name}/next", self.next),
+            self._post("/v1/policies/{name}/decide", self.decide),
+            self._post("/v1/sessions", self.begin),
             Route("/v1/sessions/{id}", self._guarded(self.show_session)),
             Route("/v1/sessions/{id}/log", self._guarded(self.show_log)),
             *[
-                Route(
-                    f"/v1/sessions/{{id}}/{act}",
-                    self._guarded(self._step(act)),
-                    methods=["POST"],
-                )
+                self._post(f"/v1/sessions/{{id}}/{act}", self._step(act))
                 for act in ("answer", "skip", "unsure", "undo")
             ],
         ]
+
+    def _post(self, path: str, handle: Callable[[Request], Any]) -> Route:
+        return Route(path, self._guarded(handle), methods=["POST"])
 
     # Policies.
 

@@ -27,8 +27,8 @@ OPEN = ("/healthz", "/readyz", "/login", "/static/")
 HEADERS = [
     (
         b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
-        b" connect-src 'self'; form-action 'self'; base-uri 'none'",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; "
+        b"img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'",
     ),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -127,7 +127,7 @@ class Guard:
             await send({"type": "http.response.body", "body": b""})
             return
         await _say(
-            send, 401, "A key must be sent with every request. Got none, or a wrong one.",
+            send, 401, "A key must be sent with every request. Got none or a wrong one.",
             "Send it as the header Authorization: Bearer KEY.",
         )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from bisect import bisect_left
 from collections import Counter
 
 __all__ = ["Metrics"]
@@ -30,9 +31,7 @@ class Metrics:
 
     def count_request(self, status: int, seconds: float) -> None:
         """Count a request by its status and time."""
-        place = next(
-            (i for i, top in enumerate(BUCKETS) if seconds <= top), len(BUCKETS)
-        )
+        place = bisect_left(BUCKETS, seconds)
         with self._lock:
             self._counts["requests_total", f'status="{status}"'] += 1
             self._buckets[place] += 1

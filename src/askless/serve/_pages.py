@@ -128,9 +128,12 @@ class Pages:
             if self.keys.owner_of(key) is not None:
                 response = RedirectResponse(f"/{say.query}", 303)
                 response.set_cookie(
-                    COOKIE, key, httponly=True, samesite="strict",
+                    COOKIE,
+                    key,
+                    httponly=True,
+                    samesite="strict",
                     secure=request.url.scheme == "https",
-                )  # fmt: skip
+                )
                 return response
             problem = say("wrong key")
         field = element(
@@ -142,9 +145,13 @@ class Pages:
             "form", field, element("button", say("enter"), class_="main"), method="post"
         )
         return _respond(
-            say, say("title"), element("h1", say("title")), _alert(problem), form_,
+            say,
+            say("title"),
+            element("h1", say("title")),
+            _alert(problem),
+            form_,
             status=401 if problem else 200,
-        )  # fmt: skip
+        )
 
     # Interviews.
 
@@ -291,8 +298,9 @@ def _read_form(interview: Interview, form: Any) -> tuple[str, Any]:
         if position is None or position >= len(test.outcomes):
             raise StaleStep("the answer is of another question")
         return "answer", AnswerBody(outcome=test.outcomes[position], step=step)
-    outcome = find_outcome(test, typed.replace(",", ".", 1) if test.kind == "number"
-                           else typed)  # fmt: skip
+    outcome = find_outcome(
+        test, typed.replace(",", ".", 1) if test.kind == "number" else typed
+    )
     return "answer", AnswerBody(outcome=outcome, step=step)
 
 
@@ -327,14 +335,21 @@ def _question(say: _Say, live: Live) -> list[object]:
     ways = _form(
         say,
         live,
-        element("button", say("unsure"), name="act", value="unsure",
-                title=say("unsure help")),
-        element("button", say("skip"), name="act", value="skip", title=say("skip help")),
+        element(
+            "button",
+            say("unsure"),
+            name="act",
+            value="unsure",
+            title=say("unsure help"),
+        ),
+        element(
+            "button", say("skip"), name="act", value="skip", title=say("skip help")
+        ),
         element("button", say("back"), name="act", value="undo", formnovalidate=True)
         if session.log
         else None,
         class_="ways",
-    )  # fmt: skip
+    )
     return [
         element("p", say("question", n=number), class_="number"),
         element("h1", test["name"], id="question"),
@@ -365,12 +380,19 @@ def _answers(say: _Say, live: Live, test: dict[str, Any]) -> Element:
                 element("button", outcome, name="outcome", value=i, class_="choice")
                 for i, outcome in outcomes
             ]
-            return _form(say, live, by, *choices, class_="choices",
-                         aria_labelledby="question")  # fmt: skip
+            return _form(
+                say, live, by, *choices, class_="choices", aria_labelledby="question"
+            )
         options = [element("option", outcome, value=i) for i, outcome in outcomes]
         field = element("select", *options, name="outcome", aria_labelledby="question")
-        return _form(say, live, by, field, element("button", say("answer"),
-                     class_="main"), class_="entry")  # fmt: skip
+        return _form(
+            say,
+            live,
+            by,
+            field,
+            element("button", say("answer"), class_="main"),
+            class_="entry",
+        )
     unit, compared = test["unit"], test["compared"]
     label = say("number in", unit=unit) if unit else say("number")
     hint = None
@@ -378,11 +400,23 @@ def _answers(say: _Say, live: Live, test: dict[str, Any]) -> Element:
         low, high = amount(compared["from"]), amount(compared["to"])
         hint = element("small", say("compared", low=low, high=high), id="hint")
     field = element(
-        "input", type="text", inputmode="decimal", name="outcome", required=True,
-        autocomplete="off", autofocus=True, aria_describedby="hint" if hint else None,
-    )  # fmt: skip
-    return _form(say, live, element("label", label, field), hint,
-                 element("button", say("answer"), class_="main"), class_="entry")  # fmt: skip
+        "input",
+        type="text",
+        inputmode="decimal",
+        name="outcome",
+        required=True,
+        autocomplete="off",
+        autofocus=True,
+        aria_describedby="hint" if hint else None,
+    )
+    return _form(
+        say,
+        live,
+        element("label", label, field),
+        hint,
+        element("button", say("answer"), class_="main"),
+        class_="entry",
+    )
 
 
 def _why(say: _Say, interview: Interview) -> Element:
@@ -395,8 +429,14 @@ def _why(say: _Say, interview: Interview) -> Element:
             else say("then decided", decision=branch["decision"])
         )
         share = "" if branch["share"] is None else percent(branch["share"])
-        rows.append(element("tr", element("th", branch["label"], scope="row"),
-                            element("td", share), element("td", next_)))  # fmt: skip
+        rows.append(
+            element(
+                "tr",
+                element("th", branch["label"], scope="row"),
+                element("td", share),
+                element("td", next_),
+            )
+        )
     table = (
         element("table", element("caption", say("what if")), *rows) if rows else None
     )
@@ -416,12 +456,17 @@ def _standing(say: _Say, interview: Interview) -> Element:
         element(
             "li",
             element("span", each["decision"]),
-            element("meter", value=f"{each['share']:.4f}", min=0, max=1,
-                    aria_label=str(each["decision"])),
+            element(
+                "meter",
+                value=f"{each['share']:.4f}",
+                min=0,
+                max=1,
+                aria_label=str(each["decision"]),
+            ),
             element("span", percent(each["share"])),
         )
         for each in likely
-    ]  # fmt: skip
+    ]
     return element(
         "aside",
         element("p", element("b", f"{say('spent')}: "), amount(session.spent)),
@@ -445,24 +490,46 @@ def _decision(say: _Say, live: Live) -> list[object]:
         said = say("certain") if share == 1 else say("certainty", share=percent(share))
         notes.append(element("p", said))
     rows = [
-        element("tr", element("th", entry["test"], scope="row"),
-                element("td", say("not answered") if entry.get("skipped")
-                        else entry.get("outcome")),
-                element("td", amount(entry.get("paid", 0.0))))
+        element(
+            "tr",
+            element("th", entry["test"], scope="row"),
+            element(
+                "td",
+                say("not answered") if entry.get("skipped") else entry.get("outcome"),
+            ),
+            element("td", amount(entry.get("paid", 0.0))),
+        )
         for entry in session.log
-    ]  # fmt: skip
+    ]
     return [
         element("p", say("decision"), class_="number"),
         element("h1", told["decision"], class_="decision"),
         *notes,
-        element("p", element("b", f"{say('spent')}: "), amount(session.spent), ". ",
-                element("b", f"{say('saved')}: "), amount(saved), "."),
+        element(
+            "p",
+            element("b", f"{say('spent')}: "),
+            amount(session.spent),
+            ". ",
+            element("b", f"{say('saved')}: "),
+            amount(saved),
+            ".",
+        ),
         element("table", element("caption", say("path")), *rows, class_="path"),
-        _form(say, live, element("button", say("back"), name="act", value="undo"),
-              class_="ways") if session.log else None,
-        element("p",
-                element("a", say("again"), href=f"/ask/{quote(live.offer.name)}{say.query}"),
-                " ",
-                element("a", say("log"), href=f"/v1/sessions/{quote(live.id)}/log"),
-                class_="links"),
-    ]  # fmt: skip
+        _form(
+            say,
+            live,
+            element("button", say("back"), name="act", value="undo"),
+            class_="ways",
+        )
+        if session.log
+        else None,
+        element(
+            "p",
+            element(
+                "a", say("again"), href=f"/ask/{quote(live.offer.name)}{say.query}"
+            ),
+            " ",
+            element("a", say("log"), href=f"/v1/sessions/{quote(live.id)}/log"),
+            class_="links",
+        ),
+    ]

@@ -155,9 +155,8 @@ class Sessions:
         """
         live = self.find(session, owner)
         with live.lock:
-            if repeat_key is not None:
-                if self.store.number_of(session, repeat_key) is not None:
-                    return live
+            if repeat_key is not None and self._was_done(session, repeat_key):
+                return live
             if step is not None and step != live.step:
                 raise StaleStep(f"step {step} is over; the session is at {live.step}")
             live.events.repeat_key = repeat_key
@@ -170,6 +169,9 @@ class Sessions:
             finally:
                 live.events.repeat_key = None
         return live
+
+    def _was_done(self, session: str, repeat_key: str) -> bool:
+        return self.store.number_of(session, repeat_key) is not None
 
     def forget(self, session: str) -> None:
         """Drop what is in memory; the next request replays the events."""
