@@ -6,13 +6,27 @@ It does not know how questions are shown or answers typed.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from askless.policy import Policy
 from askless.run._journal import Journal
 from askless.run._session import Session, Step
 
-__all__ = ["Interview"]
+__all__ = ["Interview", "StepLog"]
+
+
+class StepLog(Protocol):
+    """Where an interview logs its steps: a :class:`Journal`, or anything like it."""
+
+    # How many entries were written, and whether the last is the decision.
+    n_lines: int
+    is_finished: bool
+
+    def write(self, entry: dict[str, Any], /) -> None:
+        """Keep an entry for good, or raise."""
+
+    def close(self) -> None:
+        """Give the log back."""
 
 
 class Interview:
@@ -24,7 +38,7 @@ class Interview:
     ----------
     policy : Policy
         What to ask and what to decide.
-    journal : Journal, optional
+    journal : Journal or another StepLog, optional
         Where to log every step.
 
     Attributes
@@ -47,7 +61,7 @@ class Interview:
     ('fuse', 0.5)
     """
 
-    def __init__(self, policy: Policy, journal: Journal | None = None) -> None:
+    def __init__(self, policy: Policy, journal: StepLog | None = None) -> None:
         self.session = Session(policy)
         self.journal = journal
         # A step whose line may be in the log already, though the session has not moved.

@@ -84,7 +84,7 @@ class Api:
             {
                 "name": test.name,
                 "kind": test.kind,
-                "cost": float(policy.prices.cost[index]),
+                "cost": float(policy.prices.full[index]),
                 "outcomes": list(test.outcomes) if test.kind == "category" else None,
             }
             for index, test in enumerate(policy.tests)

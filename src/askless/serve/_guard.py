@@ -28,7 +28,8 @@ HEADERS = [
     (
         b"content-security-policy",
         b"default-src 'none'; script-src 'self'; style-src 'self'; "
-        b"img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'",
+        b"img-src 'self' data:; connect-src 'self'; form-action 'self'; "
+        b"base-uri 'none'",
     ),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -127,7 +128,7 @@ class Guard:
             await send({"type": "http.response.body", "body": b""})
             return
         await _say(
-            send, 401, "A key must be sent with every request. Got none or a wrong one.",
+            send, 401, "Every request must bring a key. Got none or a wrong one.",
             "Send it as the header Authorization: Bearer KEY.",
         )  # fmt: skip
 
