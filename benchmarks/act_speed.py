@@ -13,7 +13,7 @@ import numpy as np
 from timing import row, time_both
 
 from askless import ACTClassifier, Costs, CostTreeClassifier
-from askless._core.cost._criteria import RULES
+from askless._core.cost._criteria import CRITERIA
 from askless._core.cost._induce import VALUES, Inducer
 from askless._core.cost._workspace import Workspace
 from askless.datasets import load_public
@@ -41,7 +41,7 @@ def compare_with_twin(quick: bool) -> dict[str, object]:
     mistakes = np.array([[0.0, 50.0], [50.0, 0.0]])
     plain = PlainGrower(
         codes.tolist(), n_levels.tolist(), is_ordered.tolist(), classes.tolist(),
-        [1.0] * n, mistakes.tolist(), prices, rule="eg2", n_samples=5,
+        [1.0] * n, mistakes.tolist(), prices, criterion="eg2", n_samples=5,
     )  # fmt: skip
 
     def grow() -> None:
@@ -50,7 +50,7 @@ def compare_with_twin(quick: bool) -> dict[str, object]:
             np.ones(n), mistakes, prices.engine,
         )  # fmt: skip
         Inducer(
-            workspace, rule=RULES["eg2"], value=VALUES["cost"], n_samples=5,
+            workspace, criterion=CRITERIA["eg2"], value=VALUES["cost"], n_samples=5,
             stop=np.zeros(1, np.int32),
         ).grow()  # fmt: skip
 

@@ -17,11 +17,12 @@ from askless.learn import (
     BudgetForestClassifier,
     PlainForestClassifier,
 )
-from askless.learn.boost._adaptive import compile_source, trace_stops
-from askless.learn.boost._boosters import code_columns
-from askless.learn.boost._calibrate import join_stops
+from askless.learn.boost._booster_rows import choose_tests, to_matrix
+from askless.learn.boost._calibrate import join_stops, trace_stops
+from askless.learn.boost._compile import compile_source
 from askless.learn.rivals._cegb import run_to_leaves
 from askless.learn.sources import read_lightgbm_text
+from askless.problem._frames import clean_columns
 
 TRADEOFFS = (0.0, 0.001, 0.003, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3)
 # Of ours alone: each tree grown on half of the rows, and its leaves shrunk.
@@ -74,8 +75,9 @@ def make_cascade(rng: np.random.Generator, n: int) -> tuple[Any, Any, Any]:
 def _load_public(name: str) -> tuple[Any, Any, Any, Any]:
     unpriced = 25.92 if name == "ann_thyroid" else 1.0
     data = askless.datasets.load_public(name, unpriced=unpriced)
-    columns = {k: np.asarray(v) for k, v in data.columns.items()}
-    tests, X = code_columns(columns, list(columns))
+    columns = clean_columns(data.columns)
+    tests = choose_tests(columns, list(columns))
+    X = to_matrix(columns, tests)
     # Groups are left aside here, as the rivals know nothing of them.
     return X, np.asarray(data.y), data.costs.price_list(tests).full, data.extra
 
@@ -234,7 +236,7 @@ def measure_rivals(parts: Any, prices: Any, seed: int) -> dict[str, list[Any]]:
 
     budget = BudgetForestClassifier(
         prices, budget=float(prices.sum()) + 1.0, n_estimators=40, random_state=seed
-    ).fit(X, y, X_validation=X_valid, y_validation=y_valid)
+    ).fit(X, y, X_valid=X_valid, y_valid=y_valid)
     # As many points as can be told apart; the front is made of their own measures.
     path = _thin(budget.path(), 24)
     plain = PlainForestClassifier(
@@ -247,7 +249,7 @@ def measure_rivals(parts: Any, prices: Any, seed: int) -> dict[str, list[Any]]:
                 prices, node_budget=share * prices.sum(), max_depth=depth
             ).fit(X, y)
             astc.append({
-                name: _measure(model.predict(X_any), model.cost(X_any), y_any)
+                name: _measure(*model.predict_and_cost(X_any), y_any)
                 for name, (X_any, y_any) in rows.items()
             })  # fmt: skip
     return {

@@ -142,7 +142,7 @@ def same_booster(model: Any) -> dict[str, float]:
     """Return what the same booster costs run losslessly, and with 0.5 % changed."""
     valid, test = model["valid"], model["test"]
     lossless = read(model, np.inf)[0] / test["cost"]
-    is_loss = valid["stops"].answer != valid["final"][:, None]
+    is_loss = valid["stops"].predicted != valid["final"][:, None]
     # Too few rows to promise half a per cent: the least that they can promise.
     target = max(0.005, 1.0 / (len(valid["final"]) + 1))
     threshold = threshold_for_loss(valid["stops"].worst_threshold(is_loss), target)

@@ -103,7 +103,7 @@ def fit_one(
         # One fit gives every alpha and every number of trees.
         model = BudgetForestClassifier(
             budget=1e9, n_estimators=trees[-1], random_state=seed, **VARIANTS[variant]
-        ).fit(X, y, X_validation=X_val, y_validation=y_val)
+        ).fit(X, y, X_valid=X_val, y_valid=y_val)
         zero = model.forests_[0.0]
         forests = {
             variant: [zero.first_trees(n) for n in trees],
@@ -119,7 +119,7 @@ def fit_one(
 
 def best_of(model: BudgetForestClassifier, n_trees: int) -> Any:
     """Return the forest of so many trees that did best on validation rows."""
-    points = [p for p in model.path() if p.n_trees == n_trees]
+    points = [p for p in model.path() if p.n_estimators == n_trees]
     return model.policy_at(min(points, key=lambda p: (p.error, p.cost)))
 
 

@@ -28,10 +28,10 @@ def make_table(n_cases: int, n_tests: int, share: float) -> tuple[np.ndarray, ..
 
 def grow(table: tuple[np.ndarray, ...], use_laziness: bool) -> tuple[float, int]:
     """Return the seconds of growing a tree, and the gains worked out."""
-    codes, classes, mass, prices = table
+    codes, classes, weights, prices = table
     start = time.perf_counter()
     backbone = Backbone(
-        codes.copy(), classes.copy(), mass.copy(), mass.copy(), prices,
+        codes.copy(), classes.copy(), weights.copy(), weights.copy(), prices,
         alpha=ALPHA, is_guarded=True, keep_all=True, use_laziness=use_laziness,
     )  # fmt: skip
     grow_dectree(backbone)

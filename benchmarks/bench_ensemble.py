@@ -30,7 +30,7 @@ def run(quick: bool) -> list[dict[str, object]]:
         train, test = order[:n_train], order[n_train : n_train + n_test]
         forest = RandomForestClassifier(100, random_state=0).fit(X[train], y[train])
         rows_of_test = np.ascontiguousarray(X[test])
-        adaptive = askless.AdaptiveEnsemble(forest)
+        adaptive = askless.AdaptiveEnsemble(forest).fit()
         answers = adaptive.predict(rows_of_test)
         assert (answers == forest.predict(rows_of_test)).all()
         cost = adaptive.cost(rows_of_test).mean() / X.shape[1]

@@ -85,7 +85,7 @@ def measure_memory(n_rows: int) -> dict[str, object]:
     model.fit(X[:500], y[:500])  # whatever is loaded when it is first used
     with PeakMemory() as memory:
         model.fit(X, y)
-    forest = sum(array.nbytes for array in model.policy_.arrays().values())
+    forest = sum(array.nbytes for array in model.policy_.nodes.arrays().values())
     ratio = (memory.extra - forest) / X.size
     return {
         "what": f"{n_rows:,} rows, 10 trees: peak bytes beyond input and forest, "

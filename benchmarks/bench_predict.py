@@ -10,41 +10,8 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 from timing import row, time_both
 
-from askless.policy import Tree
-from askless.problem import PriceList, Test
-
-
-def to_policy(model: DecisionTreeClassifier) -> Tree:
-    """Return scikit-learn's tree as a policy; its nodes are in preorder already."""
-    tree = model.tree_
-    is_inner = tree.children_left >= 0
-    cuts = [
-        np.unique(tree.threshold[is_inner & (tree.feature == f)])
-        for f in range(model.n_features_in_)
-    ]
-    test = np.where(is_inner, tree.feature, -1).astype(np.int32)
-    cut = np.full(tree.node_count, -1, dtype=np.int32)
-    for node in np.flatnonzero(is_inner):
-        cut[node] = np.searchsorted(cuts[test[node]], tree.threshold[node])
-    children = np.stack([tree.children_left, tree.children_right], axis=1)[is_inner]
-    n_classes = len(model.classes_)
-    starts = np.concatenate([[0], np.cumsum(2 * is_inner)])
-    return Tree(
-        tuple(
-            Test(f"x{i}", "number", cuts=tuple(c.tolist())) for i, c in enumerate(cuts)
-        ),
-        tuple(model.classes_.tolist()),
-        PriceList.plain(np.ones(len(cuts))),
-        test=test,
-        cut=cut,
-        branch_start=starts.astype(np.int32),
-        branch_code=np.tile([0, 1], int(is_inner.sum())).astype(np.int32),
-        branch_child=children.ravel().astype(np.int32),
-        default_branch=np.where(is_inner, 0, -1).astype(np.int32),
-        weight_start=np.arange(tree.node_count + 1) * n_classes,
-        weight_class=np.tile(np.arange(n_classes), tree.node_count).astype(np.int32),
-        weight=np.ascontiguousarray(tree.value[:, 0, :].ravel()),
-    )
+from askless.learn.sources import tree_of_sklearn
+from askless.problem import Costs
 
 
 def run(quick: bool) -> list[dict[str, object]]:
@@ -56,7 +23,8 @@ def run(quick: bool) -> list[dict[str, object]]:
     model = DecisionTreeClassifier(max_depth=10, random_state=0).fit(
         X[:100_000], y[:100_000]
     )
-    policy = to_policy(model)
+    names = [f"x{i}" for i in range(X.shape[1])]
+    policy = tree_of_sklearn(model, names, Costs([1.0] * len(names)))
     assert np.array_equal(policy.predict(X), model.predict(X))
     rows = []
     for name, data in (("float32", X), ("float64", X.astype(np.float64))):

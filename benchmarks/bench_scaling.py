@@ -16,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from askless._core.greedy._criteria import Pairs
 from askless._core.greedy._grow import grow_greedy
+from askless._core.greedy._options import GrowthLimits, GrowthRows
 from askless.problem import Costs, Test
 
 mpl.use("Agg")
@@ -41,14 +42,13 @@ def grow_seconds(n: int, m: int, k: int) -> float:
     prices = Costs([1.0] * m).price_list(tests).engine
     best = float("inf")
     for _ in range(3):
-        fresh = codes.copy()
-        start = time.perf_counter()
-        grow_greedy(
-            fresh, np.bincount(labels, minlength=k).astype(np.int64), Pairs(), prices,
+        rows = GrowthRows(
+            codes.copy(), np.bincount(labels, minlength=k).astype(np.int64),
             np.full(m, 32, dtype=np.int32), np.ones(m, dtype=np.uint8),
-            max_depth=DEPTH, max_impurity=0.0, min_weight=0.0, max_nodes=10**9,
-            free_reuse=False,
         )  # fmt: skip
+        limits = GrowthLimits(max_depth=DEPTH)
+        start = time.perf_counter()
+        grow_greedy(rows, Pairs(), prices, limits=limits)
         best = min(best, time.perf_counter() - start)
     return best
 

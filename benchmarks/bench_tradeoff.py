@@ -24,8 +24,8 @@ from askless.datasets import make_synthetic_1024
 from askless.exceptions import DegeneratePolicyWarning
 from askless.solve._task import Task
 from askless.solve.greedy._greedy import grow_greedy_tree
+from askless.solve.tradeoff._error_curve import error_cost_curve
 from askless.solve.tradeoff._prune import wrong_weights
-from askless.solve.tradeoff._tradeoff import error_cost_curve
 
 HERE = Path(__file__).parent
 FIGURE = HERE.parent / "docs" / "images" / "tradeoff.png"

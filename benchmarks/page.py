@@ -17,10 +17,10 @@ DOCS = HERE.parent / "docs"
 INTRODUCTION = """\
 # The benchmarks
 
-`make bench` runs all of them, `python benchmarks/run.py NAME` one; `--quick` takes
-smaller data. This page is written by the same command from what was measured. Seconds
-are of one noisy machine with two cores: read the ratios, which were measured side by
-side.
+`make bench` runs all of them, `make bench-quick` on smaller data, and
+`python benchmarks/run.py NAME` one (`--quick` on smaller data). This page is written by
+a full run from what was measured. Seconds are of one noisy machine with two cores: read
+the ratios, which were measured side by side.
 """
 
 

@@ -1,5 +1,7 @@
 """Run the benchmarks: ``make bench``, or ``python benchmarks/run.py [names]``.
 
+``make bench-quick`` and ``--quick`` take smaller data.
+
 Each benchmark is a module ``bench_<name>.py`` with a function ``run(quick)`` that
 measures both sides in one process and returns rows; here they are printed and kept as
 JSON under ``benchmarks/results``, from which the page in the documentation is written.

@@ -20,7 +20,8 @@ import numpy as np
 import askless
 from askless.exceptions import AsklessError
 from askless.policy import Policy
-from askless.policy._file import _decode, _summarise, _to_policy, dump, parse
+from askless.policy._file import _decode, dump, parse
+from askless.policy.codec import summarise, to_policy
 from askless.run import Interview, Journal, repair_log, replay_log
 from campaign.damage import damage_bytes, damage_parts
 from campaign.target import Budget, Tally
@@ -59,8 +60,8 @@ class Format:
 
 def _mend_summary(content: dict[str, object]) -> None:
     try:
-        policy = _to_policy(_decode(json.dumps(content).encode()))
-        content["summary"] = msgspec.to_builtins(_summarise(policy))
+        policy = to_policy(_decode(json.dumps(content).encode()))
+        content["summary"] = msgspec.to_builtins(summarise(policy))
     except (AsklessError, ValueError, TypeError):
         return
 

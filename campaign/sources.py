@@ -294,7 +294,7 @@ def compare_source(recipe: dict[str, Any], n_rows: int) -> tuple[str, int]:
         costs = rng.integers(0, 6, N_TESTS).astype(float)
         bounds = str(rng.choice(["deep", "path"]))
         try:
-            adaptive = askless.AdaptiveEnsemble(model, costs, bounds=bounds)
+            adaptive = askless.AdaptiveEnsemble(model, costs, bounds=bounds).fit()
             policy = adaptive.policy_
         except AsklessError:
             return "refused", 0

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import askless
-from askless.policy import Forest, Sequence, Tree
+from askless.policy import Forest, NodesBuilder, Sequence, Tree
 from askless.problem import Costs, PriceList, Table, Test
 
 # Sums of these depend on their order, so that an engine that adds up differently shows.
@@ -208,28 +208,23 @@ def grow_at_random(
 def tree_of(nodes, tests, classes, prices, *, mistakes=None):
     """Return the tree of a list of nodes, each a dict; see ``grow_at_random``."""
 
-    def ints(values):
-        return np.array(list(values), dtype=np.int32)
-
-    def starts(sizes, dtype):
-        return np.cumsum([0, *sizes]).astype(dtype)
-
-    weights = [sorted(node["weights"].items()) for node in nodes]
-    return Tree(
-        tuple(tests),
-        tuple(classes),
-        prices,
-        test=ints(node["test"] for node in nodes),
-        cut=ints(node["cut"] for node in nodes),
-        branch_start=starts([len(node["codes"]) for node in nodes], np.int32),
-        branch_code=ints(code for node in nodes for code in node["codes"]),
-        branch_child=ints(child for node in nodes for child in node["children"]),
-        default_branch=ints(node["default"] for node in nodes),
-        weight_start=starts([len(listed) for listed in weights], np.int64),
-        weight_class=ints(label for listed in weights for label, _ in listed),
-        weight=np.array([w for listed in weights for _, w in listed], dtype=np.float64),
-        mistakes=mistakes,
-    )
+    builder = NodesBuilder()
+    for node in nodes:
+        weights = dict(sorted(node["weights"].items()))
+        if node["test"] < 0:
+            builder.add_leaf(weights)
+            continue
+        builder.add_test(
+            node["test"],
+            node["codes"],
+            weights,
+            default=node["default"],
+            cut=node["cut"],
+        )
+    made = builder.build()
+    children = [child for node in nodes for child in node["children"]]
+    assert made.branch_child.tolist() == children, "nodes are not in preorder"
+    return Tree(tuple(tests), tuple(classes), prices, nodes=made, mistakes=mistakes)
 
 
 @st.composite
@@ -259,7 +254,7 @@ def forest_at_random(rng, tests, classes, prices, *, mistakes=None, **options):
         grow_at_random(rng, tests, classes, prices, mistakes=mistakes, **options)
         for _ in range(rng.integers(1, 6))
     ]
-    return Forest.from_trees(trees, rule=str(rng.choice(["votes", "counts"])))
+    return Forest.from_trees(trees, voting=str(rng.choice(["votes", "counts"])))
 
 
 @st.composite

@@ -12,7 +12,7 @@ ROOT = "askless"  # the layer of askless/__init__.py
 
 # From the bottom up. Packages on one line are siblings that do not know each other.
 STACK = [
-    ["exceptions"],
+    ["_text", "exceptions"],
     ["_core"],
     ["problem"],
     ["policy"],
@@ -29,8 +29,9 @@ ROOMS = {
         ["base"],
         ["price", "code"],
         ["tree"],
-        ["greedy", "chain", "cost", "search"],
-        ["unknown", "ensemble"],
+        ["greedy", "chain", "cost", "engine"],
+        ["bagging", "soft", "search", "unknown", "ensemble"],
+        ["unknown_search"],
     ],
     "solve": [["greedy"], ["search", "tradeoff"], ["unknown"]],
     "learn": [["sources", "trees", "forest"], ["boost", "cost_tree"], ["rivals"]],
@@ -38,7 +39,7 @@ ROOMS = {
 
 # A policy hands itself up to the layer that runs it, by name; only its annotations
 # say what comes back.
-ANNOTATED_ABOVE = {("policy/_base.py", "run")}
+ANNOTATED_ABOVE = {("policy/_upwards.py", "run")}
 
 
 def downwards(stack: list[list[str]]) -> dict[str, set[str]]:

@@ -89,7 +89,7 @@ def test_every_source(name, bounds, rng):
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(X, y)
-        policy = askless.AdaptiveEnsemble(model, bounds=bounds).policy_
+        policy = askless.AdaptiveEnsemble(model, bounds=bounds).fit().policy_
         rows = make_hard_rows(policy, 60)
         matrix = np.array(
             [[np.nan if v is None else v for v in rows[t.name]] for t in policy.tests]
@@ -102,6 +102,6 @@ def test_a_source_that_says_something_else_is_found(rng):
     X = np.nan_to_num(X)
     model = ensemble.RandomForestClassifier(5, random_state=0).fit(X, y)
     other = ensemble.RandomForestClassifier(5, random_state=1).fit(X, y)
-    policy = askless.AdaptiveEnsemble(model).policy_
+    policy = askless.AdaptiveEnsemble(model).fit().policy_
     with pytest.raises(AssertionError, match=r"row \d+: the source says"):
         check_policy(policy, X[:60], source=other)

@@ -16,7 +16,9 @@ TABLES = {"car": "repair", "questions": "thing", "synthetic_1024": "class"}
 def test_what_is_here_is_described_and_what_is_not_is_named(run, monkeypatch):
     monkeypatch.delenv("ASKLESS_DATA", raising=False)
     shown = " ".join(run("datasets").stdout.split())
-    for info in list_datasets():
+    listed = list_datasets()
+    assert {info.available for info in listed} == {True, False}
+    for info in listed:
         assert info.name in shown
         assert not info.available or info.description in shown
     assert "askless datasets NAME -o FILE.csv" in shown

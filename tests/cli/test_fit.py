@@ -58,6 +58,28 @@ def test_every_learner_writes_a_policy_that_can_be_evaluated(clinic, run, method
     assert priced["normalised_cost"] > 0
 
 
+@pytest.mark.parametrize("method", LEARNERS)
+def test_every_learner_takes_a_column_of_weights_and_a_cost_of_mistakes(
+    clinic, run, method
+):
+    if method == "boost":
+        pytest.importorskip("lightgbm")
+    lines = (clinic / "clinic.csv").read_text().splitlines()
+    weighed = [f"{line},{1 + row % 3}" for row, line in enumerate(lines[1:])]
+    text = "\n".join([f"{lines[0]},prior", *weighed])
+    (clinic / "clinic.csv").write_text(text + "\n")
+    told = run(
+        *COMMON, "--method", method, "--mistakes", "60", "--json", "-o", "p.json"
+    )
+    found = json.loads(told.stdout)
+    assert found["n_tests"] == 3
+    assert "Column 'prior' gives the weights" in found["notes"][0]
+    assert found["training"]["mistake_cost"] == pytest.approx(
+        60 * found["training"]["error"]
+    )
+    assert askless.load("p.json").mistakes.tolist() == [[0, 60], [60, 0]]
+
+
 def test_json_says_how_it_went(clinic, run):
     said = json.loads(
         run(*COMMON, "--mistakes", "60", "--time-limit", "20", "--option",
@@ -146,3 +168,16 @@ def test_progress_tells_the_best_so_far_and_the_time_left():
         "two steps, best 7.25 a row, 40 s left",
         "two steps, best 7.25 a row, 50 % done",
     ]
+
+
+def test_a_text_for_unknown_is_read_as_an_empty_cell(run, folder):
+    rows = [("1", "u"), ("", "v"), ("3", "u"), ("9", "v"), ("2", "u"), ("8", "v")]
+    for name, mark in (("marked.csv", "?"), ("empty.csv", "")):
+        lines = [f"{cell or mark},{label}" for cell, label in rows * 3]
+        (folder / name).write_text("\n".join(["volts,cause", *lines]) + "\n")
+    args = ("--target", "cause", "--method", "c45", "--json")
+    run("fit", "marked.csv", *args, "--unknown", "?", "-o", "marked.json")
+    run("fit", "empty.csv", *args, "-o", "empty.json")
+    marked, empty = (askless.load(f"{name}.json") for name in ("marked", "empty"))
+    assert marked.tests[0].kind == "number"
+    assert askless.show(marked) == askless.show(empty)

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from askless import load, read_costs, read_table, show, solve
-from askless.cli.solve import parse_value
+from askless.cli._options import parse_value
 from askless.exceptions import AsklessError
 
 GREEDY = ["--method", "greedy"]

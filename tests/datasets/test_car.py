@@ -83,6 +83,7 @@ def test_a_flat_battery_looks_flat_everywhere(car):
 
 def test_an_engine_that_does_not_turn_shows_nothing_that_needs_turning(car):
     rows = car.rows()
+    assert "none" in rows["cranking"]
     for case in range(car.n_cases):
         if rows["cranking"][case] == "none":
             assert rows["exhaust smell"][case] == "none"
@@ -94,6 +95,7 @@ def test_an_engine_that_does_not_turn_shows_nothing_that_needs_turning(car):
 
 def test_an_engine_that_turns_is_not_helped_by_a_jump_start(car):
     rows = car.rows()
+    assert {"normal", "fast"} <= set(rows["cranking"])
     for case in range(car.n_cases):
         if rows["cranking"][case] in ("normal", "fast"):
             assert rows["jump start"][case] == "turns only"

@@ -1,5 +1,6 @@
 """Policies are compared row by row, and held against what they were made from."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -121,16 +122,16 @@ def test_a_policy_that_always_decides_the_same_says_why():
         prior=[5, 1, 3, 1],
     )
     grown = solved(Table([[0], [1]], ["bomb", "toy"], costs=Costs([2])))
-    policy = askless.Tree(
-        table.tests, table.classes, table.prices, mistakes=np.array([[0, 1e3], [1, 0]]),
-        **{
-            name: np.array(getattr(grown, name))
-            for name in ("test", "cut", "branch_start", "branch_code", "branch_child",
-                         "default_branch")
-        },
+    nodes = dataclasses.replace(
+        grown.nodes,
         weight_start=np.array([0, 2, 4, 6]),
         weight_class=np.array([0, 1, 0, 1, 0, 1], dtype=np.int32),
         weight=np.array([2.0, 8.0, 1.0, 5.0, 1.0, 3.0]),
+        decision=None,
+    )
+    policy = askless.Tree(
+        table.tests, table.classes, table.prices, nodes=nodes,
+        mistakes=np.array([[0, 1e3], [1, 0]]),
     )  # fmt: skip
     found = explain_degenerate(policy)
     assert "pays 2 on average and decides 'bomb' whatever they show" in found

@@ -132,7 +132,7 @@ def reordered(table, cases, names):
             ),
         }
     )
-    for cached in ("is_unknown", "has_unknown", "indistinct", "notes"):
+    for cached in ("possible", "has_unknown", "indistinct", "notes"):
         other.__dict__.pop(cached, None)
     assert other.test_names == tuple(tests)
     return other

@@ -154,7 +154,8 @@ def test_the_legend_picks_out_a_decision(page, car):
     page.click("#legend button")
     chosen = page.run("document.querySelectorAll('.node.chosen').length")
     leaves = car.node_decision[car.test < 0]
-    assert chosen == np.bincount(leaves).max() or chosen in np.bincount(leaves)
+    assert chosen > 0
+    assert chosen in np.bincount(leaves)
     assert page.run("document.querySelector('#stage').className") == "chart dimmed"
 
 

@@ -67,7 +67,7 @@ def test_forests_of_100_trees(engine, rule, rng, tmp_path):
         grow_to_depth(rng, tests, CLASSES, 6, 20, prices=prices, mistakes=MISTAKES)
         for _ in range(n_trees)
     ]
-    forest = Forest.from_trees(trees, rule=rule)
+    forest = Forest.from_trees(trees, voting=rule)
     rows = adversarial_rows(rng, tests, N_ROWS)
     if engine == "onnx":
         rows = without_empty_text(rows)

@@ -128,9 +128,13 @@ def test_tidy_boxes_never_touch(parents, heights):
 @given(text=st.text(max_size=30), width=st.floats(5, 200))
 def test_shortened_text_fits(text, width):
     kept = shorten(text, 10, width)
-    if kept != text:
+    if kept == text:
+        assert text_width(text, 10) <= max(width, text_width("…", 10))
+    else:
+        assert text_width(text, 10) > width
         assert text_width(kept, 10) <= max(width, text_width("…", 10))
         assert kept.endswith("…")
+        assert text.startswith(kept[:-1])
 
 
 def luminance(colour):
@@ -197,7 +201,9 @@ def test_mermaid_escapes_what_it_would_read():
     )
     text = show(solved(table), "mermaid")
     body = text.replace("<br/>", "").replace(":::", "")
-    for inside in re.findall(r'"([^"]*)"', body):
+    quoted = re.findall(r'"([^"]*)"', body)
+    assert len(quoted) >= 5, "a test, two outcomes and two classes"
+    for inside in quoted:
         assert not re.search(r'[<>`"\\]|#(?!\d+;)', inside)
 
 

@@ -13,8 +13,9 @@ X = [[1.0], [2.0], [8.0], [9.0]]
 def test_a_tree_that_never_tests_warns():
     with pytest.warns(
         DegeneratePolicyWarning, match="cheapest test, 'x0', costs 5: no"
-    ):
+    ) as caught:
         askless.DTMCClassifier([5], mistakes=2).fit(X, ["a", "a", "b", "b"])
+    assert caught[0].filename == __file__
 
 
 def test_a_tree_that_has_something_to_say_does_not_warn():

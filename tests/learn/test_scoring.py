@@ -18,7 +18,7 @@ def clinic():
 
 def test_the_score_is_minus_the_mean_of_the_costs(clinic):
     X, y = clinic.to_frame(), clinic.y
-    tree = CostTreeClassifier(clinic.costs, 200, n_trees=10).fit(X, y)
+    tree = CostTreeClassifier(clinic.costs, 200, n_estimators=10).fit(X, y)
     paid = tree.cost(X)
     wrong = 200 * (tree.predict(X) != y)
     assert np.array_equal(tree.total_cost(X, y), paid + wrong)
@@ -41,10 +41,8 @@ def test_every_learner_can_be_scored(clinic, learner):
         pytest.importorskip("lightgbm")
     X, y = clinic.to_frame(), clinic.y
     estimator = learner.estimator(clinic.costs)
-    if "n_trees" in estimator.get_params():
-        estimator.set_params(n_trees=10)
-    if "n_rounds" in estimator.get_params():
-        estimator.set_params(n_rounds=20)
+    if "n_estimators" in estimator.get_params():
+        estimator.set_params(n_estimators=20)
     for scorer in (
         askless.make_cost_scorer(mistakes=200),
         askless.make_cost_scorer(mistakes=200, normalised=True),
@@ -58,7 +56,7 @@ def test_every_learner_can_be_scored(clinic, learner):
 def test_a_grid_search_finds_the_cheaper_setting(clinic):
     X, y = clinic.to_frame(), clinic.y
     search = GridSearchCV(
-        CostTreeClassifier(clinic.costs, 200, n_trees=10),
+        CostTreeClassifier(clinic.costs, 200, n_estimators=10),
         {"leaf_cost": [0.6, 1e6]},
         scoring=askless.neg_total_cost,
         cv=2,
@@ -96,7 +94,7 @@ def test_what_a_group_is_worth(rng):
         discounted={0: 0.5, 1: 0.5},
         delayed=[0, 1],
     )
-    tree = CostTreeClassifier(costs, 100, n_trees=10)
+    tree = CostTreeClassifier(costs, 100, n_estimators=10)
     worths = {worth.name: worth for worth in askless.group_worth(tree, X, y, cv=2)}
     assert list(worths) == ["needed", "useless", "no delays"]
     assert worths["needed"].tests == ("x0", "x1")
@@ -112,5 +110,7 @@ def test_a_group_of_all_tests_has_no_worth_to_tell():
     costs = Costs([1, 1], groups={"all": [0, 1]}, discounted={0: 0, 1: 0})
     with pytest.raises(InvalidOptionError, match="Some test must be left"):
         askless.group_worth(
-            CostTreeClassifier(costs, 5, n_trees=0), [[0, 1], [1, 0]] * 9, [0, 1] * 9
+            CostTreeClassifier(costs, 5, n_estimators=0),
+            [[0, 1], [1, 0]] * 9,
+            [0, 1] * 9,
         )

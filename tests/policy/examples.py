@@ -111,7 +111,7 @@ def _rule(rule, **options):
     )  # fmt: skip
 
 
-def _forest(name, rule):
+def _forest(name, voting):
     """Return a forest over the tests of another example, grown at random."""
     like = EXAMPLES[name]()
     rng = np.random.default_rng(0)
@@ -122,7 +122,7 @@ def _forest(name, rule):
         )
         for _ in range(3)
     ]  # fmt: skip
-    return Forest.from_trees(trees, rule=rule)
+    return Forest.from_trees(trees, voting=voting)
 
 
 def _ensemble(link, **options):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from askless.policy import Answer, Ensemble, EnsembleTrees
+from askless.policy import Ensemble, EnsembleTrees, Output
 from askless.policy._ensemble_parts import IS_SET, MISSING_LEFT
 from askless.problem import Costs, Test
 
@@ -98,7 +98,7 @@ def random_ensemble(rng, link=None, bounds="auto", is_plain=False, **options):
     for _ in range(n_trees):
         builder.grow(int(rng.integers(0, 5)))
         starts.append(len(builder.test))
-    output = np.arange(n_trees) % n_outputs if width == 1 else np.zeros(n_trees)
+    adds_to = np.arange(n_trees) % n_outputs if width == 1 else np.zeros(n_trees)
     trees = EnsembleTrees(
         test=np.array(builder.test, dtype=np.int32),
         cut=np.array(builder.cut, dtype=np.int32),
@@ -106,14 +106,14 @@ def random_ensemble(rng, link=None, bounds="auto", is_plain=False, **options):
         flags=np.array(builder.flags, dtype=np.int32),
         words=np.array(builder.words, dtype=np.uint64),
         tree_start=np.array(starts, dtype=np.int64),
-        output=output.astype(np.int32),
+        output=adds_to.astype(np.int32),
         weight=np.array(builder.weight),
         value=np.array(builder.value, dtype=np.float64).reshape(-1, width),
     )
     offset = (0.0,) * n_outputs
     if width == 1 and rng.random() < 0.5:
         offset = tuple(rng.integers(-1, 2, n_outputs).astype(float).tolist())
-    answer = Answer(
+    output = Output(
         "share" if link == "votes" else link,
         offset,
         divisor=float(n_trees) if width > 1 else 1.0,
@@ -124,7 +124,7 @@ def random_ensemble(rng, link=None, bounds="auto", is_plain=False, **options):
     )
     costs = random_costs(rng, tests, is_plain)
     return Ensemble(
-        tests, classes, costs.price_list(tests), trees=trees, answer=answer,
+        tests, classes, costs.price_list(tests), trees=trees, output=output,
         bounds=bounds, **options,
     )  # fmt: skip
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from askless.exceptions import InvalidTableError
 from askless.policy import Sequence, Tree
 from askless.testing import check_policy
 from tests.policy.examples import EXAMPLES, make_example
@@ -48,6 +49,28 @@ class Threaded(Tree):
         return super().cost(X) + abs(n_jobs) - 1
 
 
+class Hasty(Tree):
+    """Says something else when it is asked for decisions and costs at once."""
+
+    def predict_and_cost(self, X, *, n_jobs=None):
+        decided, paid = super().predict_and_cost(X, n_jobs=n_jobs)
+        return decided[::-1], paid
+
+
+class Generous(Tree):
+    """Charges less when it is asked for decisions and costs at once."""
+
+    def predict_and_cost(self, X, *, n_jobs=None):
+        decided, paid = super().predict_and_cost(X, n_jobs=n_jobs)
+        return decided, np.nextafter(paid, 0)
+
+
+class Greedy(Tree):
+    """Says that it needs less than it does."""
+
+    columns = ("fever",)
+
+
 class Forgetful(Sequence):
     """Forgets what it has asked, so that it never ends."""
 
@@ -62,12 +85,21 @@ class Forgetful(Sequence):
         (Sure, r"row \d+: predict_proba says"),
         (Stubborn, r"row \d+: predict says"),
         (Threaded, "cost must not depend on n_jobs=2"),
+        (Hasty, "predict_and_cost must decide as predict does"),
+        (Generous, "predict_and_cost must charge as cost does"),
     ],
 )
 def test_a_policy_that_breaks_a_promise_is_found(kind, message):
     policy = make_example("numbers")
     policy.__class__ = kind
     with pytest.raises(AssertionError, match=message):
+        check_policy(policy, rows_of(policy))
+
+
+def test_a_policy_that_needs_more_than_it_says_is_found():
+    policy = make_example("numbers")
+    policy.__class__ = Greedy
+    with pytest.raises(InvalidTableError, match="Got no column 'age'"):
         check_policy(policy, rows_of(policy))
 
 

@@ -15,9 +15,9 @@ from askless.exceptions import (
     InvalidPolicyError,
     PolicyFileError,
 )
-from askless.policy import Answer
+from askless.policy import Output
 from askless.problem import PriceList, Test
-from askless.testing import check_policy, plain_ensemble_answer, plain_standing
+from askless.testing import check_policy, plain_ensemble_answer, plain_ensemble_state
 from tests.policy.random_ensembles import LINKS, random_ensemble, random_rows
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -62,6 +62,94 @@ def test_a_session_pays_what_rows_pay_and_says_the_same(seed):
             assert session.decision == answer
 
 
+STOPS = (
+    {},
+    {"is_complete": True},
+    {"threshold": 0.0},
+    {"threshold": 0.7},
+    {"threshold": 3.0},
+)
+
+
+@given(seed=SEEDS, is_plain=st.booleans())
+def test_rows_and_sessions_stop_at_the_same_place_whatever_stops_them(seed, is_plain):
+    rng = np.random.default_rng(seed)
+    votes = [
+        random_ensemble(np.random.default_rng(seed), "votes", bounds, is_plain=is_plain)
+        for bounds in ("vote", "path", "deep", "joint")
+    ]
+    X, codes = random_rows(rng, votes[0], 6)
+    full = np.array([_full_sums(votes[1], row) for row in codes])
+    for policy in (*votes, *modes_of(seed)):
+        if policy not in votes:
+            X, codes = random_rows(rng, policy, 3)
+        for stop in STOPS:
+            stopped = policy.with_stop(**stop)
+            decisions, cost = stopped.predict_and_cost(X)
+            assert cost.tolist() == stopped.cost(X).tolist()
+            assert decisions.tolist() == stopped.predict(X).tolist()
+            shares = None
+            if not policy.answers_number:
+                shares = stopped.predict_proba(X)
+            for i, row in enumerate(codes):
+                state, spent = _follow(stopped, row)
+                assert spent == cost[i]
+                assert stopped.answer(state) == decisions[i]
+                if shares is not None:
+                    assert stopped.class_weights(state).tolist() == shares[i].tolist()
+        if policy in votes:
+            complete = policy.with_stop(is_complete=True).predict_proba(X)
+            assert complete.tolist() == policy.output.probabilities(full).tolist()
+
+
+def _follow(policy, row):
+    """Return where a row ends, step by step, and what it has paid."""
+    state, bill = policy.initial_state(), policy.prices.open_bill()
+    while (test := policy.next_test(state)) is not None:
+        if policy.prices.delayed[test] and not bill.has_paid(test):
+            bill.charge_together(policy.tests_ahead(state))
+        else:
+            bill.charge(test, int(row[test]))
+        state = policy.advance(state, int(row[test]))
+    return state, bill.spent
+
+
+@given(seed=SEEDS)
+def test_a_state_goes_on_in_any_order_and_as_often_as_wanted(seed):
+    rng = np.random.default_rng(seed)
+    for policy in modes_of(seed):
+        _, codes = random_rows(rng, policy, 1)
+        states = [policy.initial_state()]
+        while (test := policy.next_test(states[-1])) is not None:
+            skips = rng.random() < 0.2
+            after = (
+                policy.skip(states[-1], paid=bool(rng.integers(2)))
+                if skips
+                else policy.advance(states[-1], int(codes[0, test]))
+            )
+            states.append(after)
+        for i in rng.permutation(len(states)):
+            state, fresh = states[i], policy.state_after(states[i].answers)
+            _assert_same_state(state, fresh)
+            assert state == fresh
+            assert hash(state) == hash(fresh)
+            if state.test >= 0:
+                # Its walk was taken before; so this one comes from the start.
+                for code in range(policy.tests[state.test].n_levels + 2):
+                    answers = (*state.answers, (state.test, code))
+                    _assert_same_state(
+                        policy.advance(state, code), policy.state_after(answers)
+                    )
+
+
+def _assert_same_state(state, other):
+    assert state.answers == other.answers
+    assert (state.test, state.ahead) == (other.test, other.ahead)
+    assert state.raw.tolist() == other.raw.tolist()
+    assert state.is_settled == other.is_settled
+    assert state.n_waiting == other.n_waiting
+
+
 def _index(codes, row):
     return int(np.flatnonzero((codes == row).all(axis=1))[0])
 
@@ -73,26 +161,28 @@ def test_every_step_agrees_with_the_plain_twin(seed):
         if policy.bounds == "vote":
             continue  # below
         _, codes = random_rows(rng, policy, 1)
-        state = ()
+        got = policy.initial_state()
         while True:
-            got, plain = policy.standing(state), plain_standing(policy, state)
-            np.testing.assert_allclose(got.low, plain.low, atol=1e-9)
-            np.testing.assert_allclose(got.high, plain.high, atol=1e-9)
+            plain = plain_ensemble_state(policy, got.answers)
+            low, high = policy.bounds_at(got)
+            np.testing.assert_allclose(low, plain.low, atol=1e-9)
+            np.testing.assert_allclose(high, plain.high, atol=1e-9)
             assert got.n_waiting == plain.n_waiting
             if policy.bounds == "joint" and got.is_settled:
                 # Rounding apart, and ties, which the machine leaves open.
-                tree_by_tree = plain_standing(_with_bounds(policy, "deep"), state)
+                deep = _with_bounds(policy, "deep")
+                tree_by_tree = plain_ensemble_state(deep, got.answers)
                 assert plain.is_settled or _leads_by_bounds(tree_by_tree)
             if got.n_waiting:
                 np.testing.assert_allclose(got.raw, plain.mean, atol=1e-9)
             if got.test < 0:
                 break
             assert got.test in plain.wanted
-            _assert_best(policy, state, got.test, plain.wanted)
+            _assert_best(policy, got, plain.wanted)
             if rng.random() < 0.15:
-                state = policy.skip(state)
+                got = policy.skip(got)
             else:
-                state = policy.advance(state, codes[0, got.test])
+                got = policy.advance(got, codes[0, got.test])
 
 
 def _with_bounds(policy, bounds):
@@ -101,8 +191,8 @@ def _with_bounds(policy, bounds):
     return other
 
 
-def _leads_by_bounds(standing):
-    low, high = standing.low, standing.high
+def _leads_by_bounds(state):
+    low, high = state.low, state.high
     if len(low) == 1:
         return low[0] > 0 or high[0] < 0
     first = int(np.argmax(low))
@@ -121,21 +211,23 @@ def test_joint_bounds_are_within_deep_ones_and_cost_no_more_rows_wrong(seed):
     assert (joint.cost(X) <= deep.cost(X)).all()
     assert joint.cost(X).tolist() == joint.cost(X, n_jobs=2).tolist()
     for row in codes[:2]:
-        state = ()
+        state = joint.initial_state()
         while (test := joint.next_test(state)) is not None:
-            ours, theirs = joint.standing(state), deep.standing(state)
-            assert (ours.low >= theirs.low - 1e-12).all()
-            assert (ours.high <= theirs.high + 1e-12).all()
-            assert deep.next_test(state) == test
+            theirs = deep.state_after(state.answers)
+            ours = joint.bounds_at(state)
+            assert (ours[0] >= deep.bounds_at(theirs)[0] - 1e-12).all()
+            assert (ours[1] <= deep.bounds_at(theirs)[1] + 1e-12).all()
+            assert deep.next_test(theirs) == test
             state = joint.advance(state, int(row[test]))
 
 
-def _assert_best(policy, state, chosen, wanted):
-    bill = policy.prices.open_bill()
-    for step, (test, code) in enumerate(state):
+def _assert_best(policy, state, wanted):
+    bill, chosen = policy.prices.open_bill(), state.test
+    for step, (test, code) in enumerate(state.answers):
         if code >= 0:
             if policy.prices.delayed[test] and not bill.has_paid(test):
-                bill.charge_together(policy.standing(state[:step]).ahead)
+                before = policy.state_after(state.answers[:step])
+                bill.charge_together(before.ahead)
             else:
                 bill.charge(test, code)
     price = {test: bill.price(test) for test in wanted}
@@ -152,25 +244,25 @@ def test_bounds_hold_for_every_completion_and_never_widen(seed):
     for policy in modes_of(seed):
         _, codes = random_rows(rng, policy, 6)
         for row in codes[:2]:
-            state, before = (), None
+            state, before = policy.initial_state(), None
             while (test := policy.next_test(state)) is not None:
-                now = policy.standing(state)
+                low, high = now = policy.bounds_at(state)
                 if before is not None:
-                    assert (now.low >= before.low - 1e-12).all()
-                    assert (now.high <= before.high + 1e-12).all()
+                    assert (low >= before[0] - 1e-12).all()
+                    assert (high <= before[1] + 1e-12).all()
                 before = now
-                known = dict(state)
+                known = dict(state.answers)
                 for other in codes:
                     mixed = [known.get(i, c) for i, c in enumerate(other)]
                     full = _full_sums(policy, mixed)
-                    assert (full >= now.low - 1e-9).all()
-                    assert (full <= now.high + 1e-9).all()
+                    assert (full >= low - 1e-9).all()
+                    assert (full <= high + 1e-9).all()
                 state = policy.advance(state, int(row[test]))
 
 
 def _full_sums(policy, codes):
-    state = tuple((i, int(c)) for i, c in enumerate(codes))
-    return np.array(plain_standing(policy, state).low)
+    answers = tuple((i, int(c)) for i, c in enumerate(codes))
+    return np.array(plain_ensemble_state(policy, answers).low)
 
 
 @given(seed=SEEDS)
@@ -185,13 +277,13 @@ def test_votes_are_bounded_as_paths_are(seed):
     assert vote.cost(X).tolist() == cost.tolist()
     assert vote.run_rows(X, with_means=False)[2].tolist() == n_bought.tolist()
     assert vote.cost(X).tolist() == vote.cost(X, n_jobs=2).tolist()
-    state = ()
+    state = vote.initial_state()
     while (test := vote.next_test(state)) is not None:
-        plain = plain_standing(path, state)
-        got = vote.standing(state)
-        np.testing.assert_allclose(got.low, plain.low, atol=1e-9)
-        np.testing.assert_allclose(got.high, plain.high, atol=1e-9)
-        np.testing.assert_allclose(got.raw, plain.mean, atol=1e-3)
+        plain = plain_ensemble_state(path, state.answers)
+        low, high = vote.bounds_at(state)
+        np.testing.assert_allclose(low, plain.low, atol=1e-9)
+        np.testing.assert_allclose(high, plain.high, atol=1e-9)
+        np.testing.assert_allclose(state.raw, plain.mean, atol=1e-3)
         state = vote.advance(state, int(codes[0, test]))
 
 
@@ -212,7 +304,7 @@ def test_packed_votes_buy_what_rows_one_by_one_buy(seed):
             assert cost.tolist() == one_by_one[1].tolist()
             assert n_bought.tolist() == one_by_one[2].tolist()
             full = [plain_ensemble_answer(policy, row) for row in codes]
-            assert policy.answer_rule.decide(raw).tolist() == full
+            assert policy.output.decide(raw).tolist() == full
 
 
 @pytest.mark.parametrize("share_missing", [0.0, 0.1])
@@ -221,9 +313,13 @@ def test_packed_votes_run_many_rows_of_many_tests(share_missing, rng):
     X[rng.random(X.shape) < share_missing] = np.nan
     y = rng.integers(0, 8, 3000) * (np.nan_to_num(X[:, 70]) > 0)
     forest = RandomForestClassifier(12, random_state=0).fit(X, y)
-    policy = askless.AdaptiveEnsemble(
-        forest, costs=rng.integers(0, 5, 80).tolist(), bounds="vote"
-    ).policy_
+    policy = (
+        askless.AdaptiveEnsemble(
+            forest, costs=rng.integers(0, 5, 80).tolist(), bounds="vote"
+        )
+        .fit()
+        .policy_
+    )
     values, _, _ = policy._rows(X)
     packed, plain = (
         policy.machine.run_rows(
@@ -316,7 +412,7 @@ def test_parts_that_do_not_fit_are_refused(rng):
         with pytest.raises(InvalidPolicyError):
             type(policy)(
                 policy.tests, policy.classes, policy.prices, trees=broken,
-                answer=policy.answer_rule,
+                output=policy.output,
             )  # fmt: skip
 
 
@@ -324,7 +420,7 @@ def test_parts_that_do_not_fit_are_refused(rng):
     ("options", "match"),
     [
         ({"threshold": -1.0}, "threshold must be >= 0"),
-        ({"tolerance": 1.0}, "unless the answer is a number"),
+        ({"tolerance": 1.0}, "unless the decision is a number"),
         ({"bounds": "vote"}, "leaves that name one"),
         ({"bounds": "loose"}, "bounds must be"),
     ],
@@ -341,9 +437,9 @@ def test_joint_bounds_are_for_classes(rng):
 
 def test_an_answer_must_be_whole():
     with pytest.raises(InvalidPolicyError, match="must have one sum"):
-        Answer("logit", (0.0, 0.0))
+        Output("logit", (0.0, 0.0))
     with pytest.raises(InvalidPolicyError, match="the divisor and the slope positive"):
-        Answer("logit", (0.0,), divisor=0.0)
+        Output("logit", (0.0,), divisor=0.0)
 
 
 @pytest.mark.parametrize("link", LINKS)
@@ -366,7 +462,7 @@ def test_a_test_of_too_many_cuts_cannot_be_saved(rng, tmp_path):
     tests = (*policy.tests, many)
     wide = type(policy)(
         tests, policy.classes, PriceList.plain([1.0] * len(tests)), trees=policy.trees,
-        answer=policy.answer_rule,
+        output=policy.output,
     )  # fmt: skip
     with pytest.raises(PolicyFileError, match="fewer than 65,534 cuts"):
         wide.save(tmp_path / "wide.json")

@@ -1,8 +1,10 @@
 """A policy file gives the policy back, and is written whole or not at all."""
 
 import errno
+import gc
 import json
 import os
+import pickle
 import stat
 from pathlib import Path
 
@@ -14,7 +16,8 @@ from hypothesis import strategies as st
 
 from askless.exceptions import PolicyFileError
 from askless.policy import Forest, Rule, Sequence, Tree, load, policy_schema
-from askless.policy._file import dump, parse
+from askless.policy import _file as policy_file
+from askless.policy._file import dump, parse, policy_digest
 from askless.problem import Costs, PriceList, Table, Test
 from askless.testing import check_policy
 from tests.policy.examples import EXAMPLES, make_example
@@ -133,12 +136,17 @@ def test_numbers_keep_every_bit(number):
     assert again.spent.tolist() == tree.spent.tolist()
 
 
-def test_the_weights_of_nodes_keep_every_bit(policy):
-    if isinstance(policy, (Tree, Forest)):
-        assert parse(dump(policy)).weight.tolist() == policy.weight.tolist()
-        assert parse(dump(policy)).node_decision.tolist() == (
-            policy.node_decision.tolist()
-        )
+def test_the_weights_of_nodes_keep_every_bit():
+    grown = [
+        policy
+        for policy in map(make_example, EXAMPLES)
+        if isinstance(policy, (Tree, Forest))
+    ]
+    assert {type(policy) for policy in grown} == {Tree, Forest}
+    for policy in grown:
+        again = parse(dump(policy))
+        assert again.weight.tolist() == policy.weight.tolist()
+        assert again.node_decision.tolist() == policy.node_decision.tolist()
 
 
 @pytest.mark.parametrize("name", ["rule", "order"])
@@ -169,7 +177,74 @@ def test_a_decision_set_by_hand_is_kept():
     assert parse(dump(again)).node_decision.tolist() == again.node_decision.tolist()
 
 
+# Digests.
+
+
+def test_a_digest_is_worked_out_once(policy, monkeypatch):
+    worked_out = []
+
+    def count(record):
+        worked_out.append(record)
+        return digest_of(record)
+
+    digest_of = policy_file._digest
+    monkeypatch.setattr(policy_file, "_digest", count)
+    digest = policy_digest(policy)
+    assert policy_digest(policy) == digest
+    assert json.loads(dump(policy))["digest"] == digest
+    assert len(worked_out) == 1
+
+
+def test_a_copy_that_stops_otherwise_has_a_digest_of_its_own():
+    policy = make_example("ensemble")
+    digest = policy_digest(policy)
+    other = policy.with_stop(is_complete=True)
+    assert policy_digest(other) == json.loads(dump(other))["digest"] != digest
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in EXAMPLES if name not in ("rule", "order")]
+)
+def test_a_policy_that_was_pickled_makes_the_same_file(name):
+    policy = make_example(name)
+    assert dump(pickle.loads(pickle.dumps(policy))) == dump(policy)
+
+
+def test_a_name_that_was_put_together_makes_the_same_file():
+    table = Table([[0, 0], [None, 1], [1, 0]], ["a", "b", "c"])
+    rules = [
+        Rule.from_table(table, "odtn-r", form=form)
+        for form in ("paper", "".join(["pa", "per"]))
+    ]
+    assert dump(rules[0]) == dump(rules[1])
+
+
+@pytest.mark.parametrize("was_on", [True, False])
+def test_the_garbage_collector_is_left_as_it_was(was_on):
+    content = dump(make_example("numbers"))
+    was_on_before = gc.isenabled()
+    try:
+        (gc.enable if was_on else gc.disable)()
+        policy_digest(parse(content))
+        assert gc.isenabled() == was_on
+        with pytest.raises(PolicyFileError):
+            parse(content[:-9])
+        assert gc.isenabled() == was_on
+    finally:
+        (gc.enable if was_on_before else gc.disable)()
+
+
 # What cannot be written.
+
+
+def test_a_kind_without_a_codec_is_refused():
+    class Oracle(Tree):
+        kind = "oracle"
+
+    policy = make_example("numbers")
+    policy.__class__ = Oracle
+    with pytest.raises(PolicyFileError, match=r"the kinds ensemble, .* Got 'oracle'"):
+        dump(policy)
 
 
 @pytest.mark.parametrize(

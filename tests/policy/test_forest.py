@@ -1,5 +1,6 @@
 """Forests: many trees, one bill; walked compiled as the plain twin walks them."""
 
+import dataclasses
 import itertools
 import pickle
 
@@ -75,7 +76,7 @@ def test_matrices_of_numbers_are_walked_without_a_branch(forest, rng, dtype):
     rows = random_rows(rng, forest.tests, int(rng.integers(1, 30)))
     X = np.array([rows[test.name] for test in forest.tests], dtype=dtype).T
     rows = {test.name: X[:, i].tolist() for i, test in enumerate(forest.tests)}
-    assert forest._walker.is_fast
+    assert forest._rows.walker.is_fast
     check_against_twin(forest, rows, np.ascontiguousarray(X))
     check_against_twin(forest, rows, rows)
     leaves = forest.apply(X)
@@ -164,7 +165,7 @@ def leaf_of(weights, tests=(), classes=("0", "1")):
 
 def test_leaf_counts_are_added_over_the_trees():
     leaves = [leaf_of([7.0, 3.0]), leaf_of([0.0, 10.0])]
-    counts = Forest.from_trees(leaves, rule="counts")
+    counts = Forest.from_trees(leaves, voting="counts")
     X = {"none": [1]}
     assert counts.predict_proba(X)[0, 1] == 0.65
     assert counts.predict(X).tolist() == ["1"]
@@ -207,17 +208,15 @@ def test_bad_forests_are_refused_in_words():
     with pytest.raises(InvalidPolicyError, match="same tests and classes"):
         Forest.from_trees([tree, make_example("groups")])
     with pytest.raises(InvalidPolicyError, match="'votes' or 'counts'"):
-        Forest.from_trees([tree], rule="mean")
+        Forest.from_trees([tree], voting="mean")
     forest = Forest.from_trees([tree, tree])
     with pytest.raises(InvalidPolicyError, match="from 1 to 2 trees"):
         forest.first_trees(0)
-    arrays = {name: getattr(forest, name).copy() for name in vars(forest)
-              if isinstance(getattr(forest, name), np.ndarray)}  # fmt: skip
-    arrays["decision"] = arrays.pop("node_decision")
     for starts in ([0], [0, 1, 1, forest.n_nodes], [1, forest.n_nodes], [0, 3]):
-        arrays["tree_start"] = np.array(starts, dtype=np.int32)
+        wrong = np.array(starts, dtype=np.int32)
+        nodes = dataclasses.replace(forest.nodes, tree_start=wrong)
         with pytest.raises(InvalidPolicyError, match="Trees must follow one another"):
-            Forest(tree.tests, tree.classes, tree.prices, **arrays)
+            Forest(tree.tests, tree.classes, tree.prices, nodes=nodes)
 
 
 def test_a_tree_of_a_forest_is_the_tree_it_was_made_of():

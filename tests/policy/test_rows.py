@@ -15,9 +15,10 @@ from askless.exceptions import (
     InvalidPolicyError,
     InvalidTableError,
 )
-from askless.policy import Sequence
+from askless.policy import Forest, Rule, Sequence
 from askless.problem import Table
 from askless.testing import check_policy
+from tests.policy.examples import make_example
 from tests.strategies import generators, random_rows, solved, tables_with_policies
 
 
@@ -149,18 +150,37 @@ def test_numbers_may_come_as_text(table):
         assert policy.predict(rows).tolist() == ["fuse", "bulb"]
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, -1, -2, 10**6])
+def test_columns_are_the_tests_that_can_be_asked(table):
+    tree, sequence = policies_of(table)
+    assert tree.columns == sequence.columns == ("lamp", "volts")
+    assert Sequence.from_table(table, [1]).columns == ("volts",)
+    assert Forest.from_trees([tree]).columns == ("lamp", "volts")
+    assert Rule.from_table(Table({"a": [0, 1], "b": [0, 0]}, [0, 1])).columns == (
+        "a",
+        "b",
+    )
+    assert [policy.columns for policy in never_tests()] == [(), ()]
+    ensemble = make_example("ensemble")
+    assert ensemble.columns == tuple(
+        ensemble.test_names[test] for test in ensemble.used_tests
+    )
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, -1, -2, 10**6])
 def test_any_number_of_threads_is_taken(table, n_jobs):
     rows = {"lamp": ["dark"] * 50, "volts": [2.0] * 50}
     for policy in policies_of(table):
         assert set(policy.predict(rows, n_jobs=n_jobs)) == {"fuse"}
         assert policy.predict_proba(rows, n_jobs=n_jobs).shape == (50, 3)
         assert len(policy.cost(rows, n_jobs=n_jobs)) == 50
+        assert len(policy.predict_and_cost(rows, n_jobs=n_jobs)[1]) == 50
 
 
 def test_no_threads_at_all_are_refused(table):
     for policy in policies_of(table):
-        for act in (policy.predict, policy.predict_proba, policy.cost):
+        for act in (
+            policy.predict, policy.predict_proba, policy.cost, policy.predict_and_cost
+        ):  # fmt: skip
             with pytest.raises(InvalidOptionError, match="number of threads, or -1"):
                 act({"lamp": ["dark"], "volts": [2.0]}, n_jobs=0)
 

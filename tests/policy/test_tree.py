@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from askless.exceptions import InvalidPolicyError
-from askless.policy import Tree, decide_classes
+from askless.policy import Nodes, Tree, decide_classes
 from askless.problem import PriceList, Test
 from tests.strategies import tables_with_policies
 
@@ -40,7 +40,8 @@ def parts(**changes):
 
 
 def tree(**changes):
-    return Tree(TESTS, ("a", "b"), PriceList.plain([1.0, 3.0]), **parts(**changes))
+    nodes = Nodes.from_arrays(parts(**changes))
+    return Tree(TESTS, ("a", "b"), PriceList.plain([1.0, 3.0]), nodes=nodes)
 
 
 def test_the_tree_says_what_it_is():
@@ -242,8 +243,10 @@ def test_a_node_of_little_weight_keeps_it():
 
 
 def test_prices_and_mistakes_must_fit():
+    nodes = tree().nodes
+
     def make(prices, mistakes=None):
-        return Tree(TESTS, ("a", "b"), prices, mistakes=mistakes, **parts())
+        return Tree(TESTS, ("a", "b"), prices, mistakes=mistakes, nodes=nodes)
 
     with pytest.raises(InvalidPolicyError, match="Got 1 prices for 2 tests"):
         make(PriceList.plain([1.0]))
@@ -268,14 +271,14 @@ def test_prices_and_mistakes_must_fit():
 
 
 def test_names_and_classes_must_be_different():
-    plain = PriceList.plain([1.0, 3.0])
+    plain, nodes = PriceList.plain([1.0, 3.0]), tree().nodes
     with pytest.raises(InvalidPolicyError, match="Tests must have different names"):
-        Tree((TESTS[0], TESTS[0]), ("a", "b"), plain, **parts())
+        Tree((TESTS[0], TESTS[0]), ("a", "b"), plain, nodes=nodes)
     with pytest.raises(InvalidPolicyError, match="none of them empty"):
-        Tree((Test("", "number"), TESTS[1]), ("a", "b"), plain, **parts())
+        Tree((Test("", "number"), TESTS[1]), ("a", "b"), plain, nodes=nodes)
     for classes in ((), ("a", "a"), (1, True)):
         with pytest.raises(InvalidPolicyError, match="Classes must be different, and"):
-            Tree(TESTS, classes, plain, **parts())
+            Tree(TESTS, classes, plain, nodes=nodes)
 
 
 def test_codes_beyond_the_tests_are_refused_before_they_are_followed():

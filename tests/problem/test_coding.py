@@ -16,7 +16,7 @@ from askless.problem._coding import (
     quantile_tests,
     uniform_test,
 )
-from askless.problem._frames import clean_column
+from askless.problem._column import clean_column
 
 TINY = 5e-324
 F32_TINY = float(np.float32(1e-45))

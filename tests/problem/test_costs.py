@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from askless.exceptions import InvalidCostsError
-from askless.problem import Costs, Table, Test
+from askless.problem import Costs, Table, Test, as_costs
 
 TESTS = [Test(name, "category", outcomes=("no", "yes")) for name in "abc"]
 BLOOD = {
@@ -206,9 +206,7 @@ def test_a_negative_position_is_refused():
 
 
 def test_a_test_named_twice_in_different_ways_is_found():
-    message = (
-        r"Every test must have one cost\. Got two for 'a', by name and by position"
-    )
+    message = r"Every test must have one cost\. Got two for 'a', by 'a' and by 0"
     with pytest.raises(InvalidCostsError, match=message):
         Costs({"a": 1, 0: 2, "b": 3, "c": 4}).price_list(TESTS)
 
@@ -468,3 +466,48 @@ def test_other_mistakes_leave_the_first_ones_alone():
     assert other.mistake_matrix("ab").tolist() == MATRIX
     with pytest.raises(InvalidCostsError, match="finite number >= 0"):
         costs.with_mistakes(-1)
+
+
+# Other names, and what else may describe costs.
+
+
+def test_costs_can_be_renamed_in_every_part():
+    costs = Costs(
+        {"iron": 7, "sugar": 5, "x-ray": 40},
+        groups={"blood": ["iron", "sugar"]},
+        discounted={"iron": 5, "sugar": 3},
+        delayed=["x-ray"],
+        mistakes=9,
+    )
+    places = {"iron": 0, "sugar": 1, "x-ray": 2}
+    by_place = Costs(
+        [7, 5, 40],
+        groups={"blood": [0, 1]},
+        discounted={0: 5, 1: 3},
+        delayed=[2],
+        mistakes=9,
+    )
+    assert costs.renamed(places) == by_place
+    assert by_place.renamed(list(places).__getitem__) == costs
+    assert costs.renamed({}) == costs
+
+
+def test_prices_by_outcome_are_renamed():
+    costs = Costs([1, 2], by_outcome={1: {"yes": 4}})
+    assert costs.renamed({1: "b"}).by_outcome == {"b": {"yes": 4.0}}
+
+
+def test_two_tests_cannot_be_given_one_name():
+    message = r"Every test must have one cost\. Got two for 'a', by 0 and by 1\. Remove"
+    with pytest.raises(InvalidCostsError, match=message):
+        Costs([1, 2]).renamed(lambda key: "a")
+
+
+def test_anything_that_describes_costs_becomes_costs():
+    costs = Costs({"a": 2, "b": 3}, mistakes=4)
+    assert as_costs(costs, 2) is costs
+    assert as_costs({"a": 2, "b": 3}, 2) == Costs({"a": 2, "b": 3})
+    assert as_costs(np.array([2, 3]), 2) == Costs([2, 3])
+    assert as_costs(None, 3) == Costs([1, 1, 1])
+    with pytest.raises(InvalidCostsError, match=r"costs must be a mapping .* Got int"):
+        as_costs(3, 1)

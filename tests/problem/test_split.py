@@ -9,14 +9,14 @@ import pytest
 
 import askless
 from askless.exceptions import InvalidTableError
-from askless.testing import PlainNoisy, _reference_noisy, brute_force_noisy
-from tests.solve.unknown.tables import draw_noisy, solve_quietly
+from askless.testing import PlainUnknown, _reference_unknown, brute_force_unknown
+from tests.solve.unknown.tables import draw_unknown, solve_quietly
 
 
 def make_own_chances(own):
-    """Return a twin in which some cases throw coins of their own."""
+    """Return a twin in which some cases have chances of their own."""
 
-    class OwnChances(PlainNoisy):
+    class OwnChances(PlainUnknown):
         def chance(self, test, code, case):
             if (test, case) in own and self.codes[test][case] == self.unknown[test]:
                 shares = own[test, case]
@@ -27,10 +27,10 @@ def make_own_chances(own):
 
 
 @pytest.mark.parametrize("objective", ["expected", "worst"])
-def test_splitting_is_throwing_a_coin_of_ones_own(rng, monkeypatch, objective):
+def test_splitting_is_drawing_by_chances_of_ones_own(rng, monkeypatch, objective):
     n_split = 0
     for own_rng in rng.spawn(30):
-        table = draw_noisy(own_rng, max_cases=5, max_tests=4, complete=True)
+        table = draw_unknown(own_rng, max_cases=5, max_tests=4, complete=True)
         split, own = table, {}
         for test, case in np.argwhere(table.is_unknown)[:2].tolist():
             # With the same outcomes possible, the same cases are sure to be told.
@@ -47,9 +47,9 @@ def test_splitting_is_throwing_a_coin_of_ones_own(rng, monkeypatch, objective):
                 split = split.split_unknown(found, name, given)
         n_split += len(own)
         with monkeypatch.context() as patch:
-            patch.setattr(_reference_noisy, "PlainNoisy", make_own_chances(own))
-            best = brute_force_noisy(table, objective)
-        assert brute_force_noisy(split, objective) == pytest.approx(best, abs=1e-9)
+            patch.setattr(_reference_unknown, "PlainUnknown", make_own_chances(own))
+            best = brute_force_unknown(table, objective)
+        assert brute_force_unknown(split, objective) == pytest.approx(best, abs=1e-9)
         found = solve_quietly(split, method="exact", objective=objective)
         cost = found.worst_cost if objective == "worst" else found.expected_cost
         assert cost == pytest.approx(best, abs=1e-9)

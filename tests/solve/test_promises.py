@@ -7,14 +7,14 @@ come, tests that are free or show nothing, groups.
 from __future__ import annotations
 
 import pytest
-from tests.solve.search.test_search import cost_of, with_groups
 
 import askless
 from askless import Table
-from askless.testing import brute_force_cost, brute_force_noisy
+from askless.testing import brute_force_cost, brute_force_unknown
+from tests.solve.search.test_search import cost_of, with_groups
 
 KNOWN = ("greedy", "dectree", "gbs", "ec2", "exact", "search", "auto")
-NOISY = (
+UNKNOWN = (
     "gbs", "ec2", "elimination", "information", "odtn-r", "odtn-h", "low-adaptive",
     "non-adaptive", "sparse", "search", "exact", "auto",
 )  # fmt: skip
@@ -60,19 +60,19 @@ def test_known_tables(rng, stop):
         )
         if own.random() < 0.3 and n_tests > 1:
             table = with_groups(table, own)
-        labelled = table
+        told = table
         if stop == "case":
-            labelled = Table(
+            told = Table(
                 table.rows(), range(n_cases), prior=table.prior, costs=table.costs
             )
         for objective in ("expected", "worst"):
-            best = brute_force_cost(labelled, objective)
+            best = brute_force_cost(told, objective)
             for method in KNOWN:
                 check_promises(table, method, objective, stop, best)
 
 
 @pytest.mark.parametrize("stop", ["class", "case"])
-def test_noisy_tables(rng, stop):
+def test_tables_with_unknown_outcomes(rng, stop):
     for own in rng.spawn(25):
         n_cases, n_tests = int(own.integers(1, 6)), int(own.integers(1, 5))
         n_outcomes = int(own.integers(2, 4))
@@ -88,8 +88,8 @@ def test_noisy_tables(rng, stop):
             alphabet={name: list(range(n_outcomes)) for name in names},
         )
         for objective in ("expected", "worst"):
-            best = brute_force_noisy(table, objective, find_case=stop == "case")
-            for method in NOISY:
+            best = brute_force_unknown(table, objective, find_case=stop == "case")
+            for method in UNKNOWN:
                 check_promises(table, method, objective, stop, best)
 
 

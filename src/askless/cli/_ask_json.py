@@ -11,11 +11,11 @@ from typing import Any
 
 import click
 
-from askless.cli._ask_text import Left
+from askless.cli._ask_steps import Left, take_step
 from askless.exceptions import InvalidAnswerError
-from askless.run import Interview, Reply, read_reply
+from askless.run import Interview, Reply, describe, read_reply
 
-__all__ = ["describe", "talk_json"]
+__all__ = ["talk_json"]
 
 # The keys of an object that is read; each stands for what may also be typed.
 COMMANDS = ("answer", "what_if", "unsure", "skip", "undo", "quit")
@@ -52,14 +52,7 @@ def _act(interview: Interview, line: str) -> dict[str, Any] | None:
     if reply.kind == "what if":
         after = describe(interview.what_if(reply.outcome))
         return {**after, "event": "what if", "if": reply.outcome}
-    if reply.kind == "answer":
-        interview.answer(reply.outcome)
-    elif reply.kind == "unsure":
-        interview.unsure()
-    elif reply.kind == "skip":
-        interview.skip()
-    elif reply.kind == "undo":
-        interview.undo()
+    take_step(interview, reply)
     return describe(interview)
 
 
@@ -79,54 +72,6 @@ def _read(interview: Interview, line: str) -> Reply:
         )
     kind: Any = "what if" if named[0] == "what_if" else named[0]
     return Reply(kind, said[named[0]] if kind in ("answer", "what if") else None)
-
-
-def describe(interview: Interview) -> dict[str, Any]:
-    """Return where an interview stands: the next test, or the decision."""
-    session = interview.session
-    shares = session.probabilities
-    money = {"spent": session.spent, "left_at_worst": session.left_at_worst}
-    likely = [
-        {"decision": label, "share": shares[label]}
-        for label in sorted(shares, key=lambda label: -shares[label])
-        if shares[label] > 0
-    ]
-    if interview.is_over:
-        return {
-            "event": "decision",
-            "decision": session.decision,
-            "certainty": interview.certainty,
-            **money,
-            "cost_of_all": session.policy.prices.cost_of_all(),
-            "n_unanswered": interview.n_unanswered,
-            "path": session.log,
-            "likely": likely,
-        }
-    assert session.test is not None
-    test = session.policy.test_by_name[session.test]
-    return {
-        "event": "question",
-        "test": test.name,
-        "kind": test.kind,
-        "outcomes": list(test.outcomes),
-        "price": session.price,
-        "price_at_most": session.price_at_most,
-        "ordered": list(session.ordered),
-        **money,
-        "why": session.why(),
-        "branches": [
-            {
-                "label": branch.label,
-                "share": branch.share,
-                "test": branch.test,
-                "decision": branch.decision,
-                "n_decisions": branch.n_decisions,
-            }
-            for branch in session.branches()
-        ],
-        "decision_now": session.decision_now,
-        "likely": likely,
-    }
 
 
 def _write(content: dict[str, Any]) -> None:

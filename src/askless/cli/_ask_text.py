@@ -12,14 +12,18 @@ from contextlib import suppress
 from typing import Any
 
 import click
-from rich.text import Text
 
-from askless.cli._output import format_number, format_share, open_console
+from askless._text import escape_unprintable
+from askless.cli._ask_steps import Left, take_step
+from askless.cli._output import format_number, format_share, print_line
 from askless.exceptions import InvalidAnswerError
-from askless.run import Branch, Interview, Session, read_reply
+from askless.run import Interview, Session, describe, read_reply
 from askless.run._reply import numbers_choices
 
 __all__ = ["print_end", "print_path", "talk"]
+
+# What `askless.run.describe` says, or a part of it.
+Description = dict[str, Any]
 
 # Decisions that are named before the rest is only counted.
 MOST_LIKELY = 3
@@ -39,10 +43,6 @@ If an outcome is called like a command, put a colon before the command, as in :s
 a # before a number of the list, as in #2."""
 
 
-class Left(Exception):
-    """The interview was left before its end."""
-
-
 def talk(interview: Interview) -> None:
     """Ask until the policy decides and nothing is taken back.
 
@@ -60,7 +60,7 @@ def talk(interview: Interview) -> None:
         try:
             has_moved = _act(interview, typed)
         except InvalidAnswerError as error:
-            _say(str(error), style="red")
+            print_line(str(error), style="red")
             has_moved = False
         if has_moved:
             print_question(interview)
@@ -71,28 +71,19 @@ def talk(interview: Interview) -> None:
 def _act(interview: Interview, typed: str) -> bool:
     """Do what was typed; return whether there is something new to show."""
     reply = read_reply(interview.session, typed)
-    if reply.kind == "answer":
-        interview.answer(reply.outcome)
-    elif reply.kind == "unsure":
-        interview.unsure()
-    elif reply.kind == "skip":
-        interview.skip()
-    elif reply.kind == "undo":
-        interview.undo()
-    elif reply.kind == "what if":
+    if take_step(interview, reply):
+        return True
+    if reply.kind == "what if":
         _print_what_if(interview, reply.outcome)
-        return False
     elif reply.kind == "why":
-        _say(interview.session.why(), style="italic")
-        return False
+        print_line(interview.session.why(), style="italic")
     elif reply.kind == "help":
         click.echo(HELP)
-        return False
+    elif interview.is_over:
+        raise EOFError
     else:
-        if interview.is_over:
-            raise EOFError
         raise Left
-    return True
+    return False
 
 
 def _typed_lines() -> Iterator[str]:
@@ -122,103 +113,98 @@ def _typed_lines() -> Iterator[str]:
 
 def print_question(interview: Interview) -> None:
     """Print the next test with its price and what it is for, or the decision."""
-    session = interview.session
     if interview.is_over:
         print_end(interview)
         if sys.stdin.isatty():
-            _say("Enter to finish, or undo.", style="dim")
+            print_line("Enter to finish, or undo.", style="dim")
         return
-    number = len({entry["test"] for entry in session.log}) + 1
-    console = open_console()
-    title = Text.assemble(
-        f"\n{number}. ",
-        (f"{session.test}?", "bold"),
-        f"  costs {_price(session)}",
-        style="",
-    )
-    console.print(title, soft_wrap=True)
-    _say(f"   {_describe_money(session)}  {_describe_likely(session)}", style="dim")
-    if len(session.ordered) > 1:
-        others = ", ".join(session.ordered[1:])
-        _say(f"   Its result comes late, so these are ordered with it: {others}.")
-    branches = session.branches()
-    _say(f"   {_describe_purpose(session, branches)}", style="dim")
-    for row in _list_choices(session, branches):
-        console.print(row, soft_wrap=True)
+    shown = describe(interview)
+    number = len({entry["test"] for entry in interview.session.log}) + 1
+    print_line()
+    print_line(f"{number}. ", (f"{shown['test']}?", "bold"), f"  costs {_price(shown)}")
+    print_line(f"   {_describe_money(shown)}  {_describe_likely(shown)}", style="dim")
+    if len(shown["ordered"]) > 1:
+        others = ", ".join(shown["ordered"][1:])
+        print_line(
+            f"   Its result comes late, so these are bought together with it: {others}."
+        )
+    print_line(f"   {_describe_purpose(shown)}", style="dim")
+    _print_choices(interview.session, shown)
 
 
-def _price(session: Session) -> str:
-    price, most = session.price, session.price_at_most
+def _price(shown: Description) -> str:
+    price, most = shown["price"], shown["price_at_most"]
     if most > price:
         return f"{format_number(price)} to {format_number(most)}"
     return format_number(price)
 
 
-def _describe_money(session: Session) -> str:
-    spent, left = format_number(session.spent), format_number(session.left_at_worst)
-    return f"Spent {spent}, at most {left} more."
+def _describe_money(shown: Description) -> str:
+    left = format_number(shown["left_at_worst"])
+    return f"Spent {format_number(shown['spent'])}, at most {left} more."
 
 
-def _describe_likely(session: Session) -> str:
+def _describe_likely(shown: Description) -> str:
     """Return the likeliest decisions, and how many others there are."""
-    shares = {k: v for k, v in session.probabilities.items() if v > 0}
-    ranked = sorted(shares, key=lambda label: -shares[label])
-    named = [f"{label} {format_share(shares[label])}" for label in ranked[:MOST_LIKELY]]
-    n_others = len(ranked) - len(named)
+    named = [
+        f"{one['decision']} {format_share(one['share'])}"
+        for one in shown["likely"][:MOST_LIKELY]
+    ]
+    n_others = len(shown["likely"]) - len(named)
     if n_others:
         named.append(f"{n_others} other{'s' if n_others > 1 else ''}")
     return f"Likely: {', '.join(named)}."
 
 
-def _describe_purpose(session: Session, branches: list[Branch]) -> str:
+def _describe_purpose(shown: Description) -> str:
     """Return what the next test would settle."""
-    n_now = sum(share > 0 for share in session.probabilities.values())
+    branches, n_now = shown["branches"], len(shown["likely"])
     if not branches:
         return f"Why: {n_now} decisions are possible."
-    ending = [branch for branch in branches if branch.test is None]
+    ending = [branch for branch in branches if branch["test"] is None]
     if len(ending) == len(branches):
         return "Why: it settles the decision, whatever it shows."
-    most = max(b.n_decisions for b in branches)
+    most = max(branch["n_decisions"] for branch in branches)
     leaves = f"leaves at most {most} of {n_now} decisions"
-    shares = [branch.share for branch in ending]
+    shares = [branch["share"] for branch in ending]
     if not ending or None in shares:
         return f"Why: it {leaves}."
-    share = format_share(sum(s for s in shares if s is not None))
+    share = format_share(sum(shares))
     return f"Why: it settles the decision in {share}, and else {leaves}."
 
 
-def _list_choices(session: Session, branches: list[Branch]) -> Iterator[Text]:
-    """Yield a line for each outcome: its number, its name, and what follows."""
-    assert session.test is not None
-    test = session.policy.test_by_name[session.test]
-    rows: list[tuple[str, str, Branch | None]]
-    if test.kind == "number":
-        yield Text("   Type a number.")
-        rows = [
-            ("", branch.label.replace("x", session.test), branch) for branch in branches
-        ]
+def _print_choices(session: Session, shown: Description) -> None:
+    """Print a line for each outcome: its number, its name, and what follows."""
+    rows: list[tuple[str, str, Description | None]]
+    branches = shown["branches"]
+    if shown["kind"] == "number":
+        print_line("   Type a number.")
+        rows = [("", b["label"].replace("x", shown["test"]), b) for b in branches]
     else:
-        after = {o: branch for branch in branches for o in branch.outcomes}
-        sign = "" if numbers_choices(test) else "#"
+        after = {outcome: b for b in branches for outcome in b["outcomes"]}
+        sign = (
+            "" if numbers_choices(session.policy.test_by_name[shown["test"]]) else "#"
+        )
         rows = [
             (f"{sign}{i}", str(outcome), after.get(outcome))
-            for i, outcome in enumerate(test.outcomes, 1)
+            for i, outcome in enumerate(shown["outcomes"], 1)
         ]
+    # Escaped first: an escape is wider than what it stands for.
+    rows = [(number, escape_unprintable(name), b) for number, name, b in rows]
     width = max((len(name) for _, name, _ in rows), default=0)
     for number, name, branch in rows[:MOST_BRANCHES]:
-        line = Text.assemble((f"   {number:>3}  ", "bold cyan"), f"{name:<{width}}")
-        if branch is not None:
-            line.append("  " + _follows(branch))
-        yield line
+        follows = "" if branch is None else f"  {_follows(branch)}"
+        print_line((f"   {number:>3}  ", "bold cyan"), f"{name:<{width}}{follows}")
     if len(rows) > MOST_BRANCHES:
-        yield Text(f"        and {len(rows) - MOST_BRANCHES} more")
+        print_line(f"        and {len(rows) - MOST_BRANCHES} more")
 
 
-def _follows(branch: Branch) -> str:
-    share = "" if branch.share is None else f"{format_share(branch.share):>7}  "
-    if branch.test is None:
-        return f"{share}=> {branch.decision}"
-    return f"{share}{branch.n_decisions} decisions left"
+def _follows(branch: Description) -> str:
+    has_share = branch["share"] is not None
+    share = f"{format_share(branch['share']):>7}  " if has_share else ""
+    if branch["test"] is None:
+        return f"{share}=> {branch['decision']}"
+    return f"{share}{branch['n_decisions']} decisions left"
 
 
 def _print_what_if(interview: Interview, outcome: Any) -> None:
@@ -227,16 +213,19 @@ def _print_what_if(interview: Interview, outcome: Any) -> None:
             "What if needs an outcome. Got none. Type, for example: what if "
             f"{(interview.session.outcomes or ('37.5',))[0]}"
         )
-    after = interview.what_if(outcome).session
-    if after.test is None:
-        share = format_share(after.probabilities[after.decision_now])
-        text = f"Then the decision is {after.decision} ({share}), for {after.spent:g}."
+    after = describe(interview.what_if(outcome))
+    if after["event"] == "decision":
+        share = format_share(after["certainty"])
+        text = (
+            f"Then the decision is {after['decision']} ({share}), for "
+            f"{after['spent']:g}."
+        )
     else:
         text = (
-            f"Then {after.test}? for {_price(after)}. {_describe_money(after)}  "
+            f"Then {after['test']}? for {_price(after)}. {_describe_money(after)}  "
             f"{_describe_likely(after)}"
         )
-    _say(f"   If {outcome}: {text}", style="magenta")
+    print_line(f"   If {outcome}: {text}", style="magenta")
 
 
 # The end.
@@ -244,35 +233,36 @@ def _print_what_if(interview: Interview, outcome: Any) -> None:
 
 def print_end(interview: Interview) -> None:
     """Print the decision, how certain it is, what it cost, and the path to it."""
-    session = interview.session
-    console = open_console()
-    line = Text.assemble("\n=> ", (str(session.decision), "bold green"))
-    certainty = interview.certainty
-    line.append(f"  ({_describe_certainty(interview)})")
-    console.print(line, soft_wrap=True)
-    everything = session.policy.prices.cost_of_all()
-    saved = max(everything - session.spent, 0.0)
-    _say(
-        f"   Spent {format_number(session.spent)}; every test would have cost "
+    shown = describe(interview)
+    print_line()
+    print_line(
+        "=> ",
+        (str(shown["decision"]), "bold green"),
+        f"  ({_describe_certainty(interview, shown)})",
+    )
+    everything = shown["cost_of_all"]
+    saved = max(everything - shown["spent"], 0.0)
+    print_line(
+        f"   Spent {format_number(shown['spent'])}; every test would have cost "
         f"{format_number(everything)}: saved {format_number(saved)}."
     )
-    if interview.n_unanswered:
-        n = interview.n_unanswered
-        _say(
+    n = shown["n_unanswered"]
+    if n:
+        print_line(
             f"   {n} test{'s were' if n > 1 else ' was'} not answered, and the policy "
             "went on with what is usual there."
         )
-    if certainty < 1:
-        _say(f"   {_describe_likely(session)}")
-    print_path(session)
+    if shown["certainty"] < 1:
+        print_line(f"   {_describe_likely(shown)}")
+    print_path(interview.session)
 
 
-def _describe_certainty(interview: Interview) -> str:
-    certainty = interview.certainty
+def _describe_certainty(interview: Interview, shown: Description) -> str:
     # Only a tree and a sequence know what a test that was not answered leaves open.
     knows = interview.session.policy.kind in ("tree", "sequence")
-    if interview.n_unanswered and not knows:
+    if shown["n_unanswered"] and not knows:
         return "as far as the answers go"
+    certainty = shown["certainty"]
     return "certain" if certainty == 1 else f"{format_share(certainty)} certain"
 
 
@@ -285,8 +275,4 @@ def print_path(session: Session) -> None:
         else:
             shown = "missing" if entry["outcome"] is None else str(entry["outcome"])
         price = "" if paid is None else f"  (paid {format_number(paid)})"
-        _say(f"   {entry['test']}: {shown}{price}")
-
-
-def _say(text: str, *, style: str = "") -> None:
-    open_console().print(Text(text, style=style), soft_wrap=True)
+        print_line(f"   {entry['test']}: {shown}{price}")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
 import numpy as np
 from rich.text import Text
 
@@ -21,6 +20,7 @@ from askless.cli._output import (
     print_heading,
     print_paragraph,
     print_table,
+    say,
     working,
 )
 from askless.datasets import load_car
@@ -51,9 +51,9 @@ def tour_car(folder: Path) -> Path:
         "This flowchart finds the repair; in brackets, how many cars get there and the "
         "minutes spent."
     )
-    click.echo()
+    say()
     print_flowchart(flowchart(solution.policy))
-    click.echo()
+    say()
     _print_comparison(table, solution, result)
     print_paragraph(f"The flowchart is saved in {path}, a file to read, run and check.")
     _print_interview(solution.policy, table, result)
@@ -77,14 +77,14 @@ def _print_comparison(table: Table, solution: Solution, result: Evaluation) -> N
         numbers=["expected", "worst"],
         indent=2,
     )
-    click.echo()
+    say()
     wrong = format_share(result.error) if result.error else "none"
     print_paragraph(
         f"It is wrong for {wrong} of the cars. And it is proved that no flowchart that "
         "is never wrong takes less than "
         f"{format_number(solution.lower_bound)} minutes on average."
     )
-    click.echo()
+    say()
 
 
 def _bar(share: float, mean: float, result: Evaluation) -> Text:
@@ -107,9 +107,9 @@ def pick_case(table: Table, result: Evaluation) -> int:
 def _print_interview(policy: Policy, table: Table, result: Evaluation) -> None:
     case = pick_case(table, result)
     shown = {name: column[case] for name, column in table.rows().items()}
-    click.echo()
+    say()
     print_paragraph(f"One car, check by check. Its secret: {table.cases[case]}.")
-    click.echo()
+    say()
     session = policy.start()
     rows = []
     while session.test is not None:
@@ -120,7 +120,7 @@ def _print_interview(policy: Policy, table: Table, result: Evaluation) -> None:
         numbers=["price", "spent"],
         indent=2,
     )
-    click.echo()
+    say()
     print_paragraph(session.why(), style="bold green", indent=2)
 
 
@@ -128,7 +128,7 @@ def _ask(session: Session, outcome: object) -> list[str]:
     """Answer the next test; return it with its price and what it was for."""
     test, price = session.test or "", session.price
     shares = {k: share for k, share in session.probabilities.items() if share > 0}
-    likeliest = max(shares, key=lambda label: shares[label])
+    likeliest = max(shares, key=lambda decision: shares[decision])
     why = f"{len(shares)} repairs, {likeliest} ({format_share(shares[likeliest])})"
     session.answer(outcome)
     return [test, f"{price:g}", why, str(outcome), f"{session.spent:g}"]

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-import click
 from rich.text import Text
 
 from askless.cli._output import (
@@ -21,6 +20,7 @@ from askless.cli._output import (
     print_heading,
     print_paragraph,
     print_table,
+    say,
     working,
 )
 from askless.datasets import Examples, make_clinic
@@ -28,6 +28,7 @@ from askless.evaluate import Evaluation, evaluate
 from askless.exceptions import DegeneratePolicyWarning
 from askless.policy import Tree
 from askless.problem import Costs
+from askless.problem._frames import take_rows
 
 __all__ = ["Candidate", "compare_trees", "learn_trees", "tour_clinic"]
 
@@ -35,18 +36,6 @@ __all__ = ["Candidate", "compare_trees", "learn_trees", "tour_clinic"]
 N_PATIENTS = 6000
 SURCHARGES = (0.0, 10.0, 100.0)
 BAR_WIDTH = 17
-# What a tree is made of, apart from names and prices.
-TREE_ARRAYS = (
-    "test",
-    "cut",
-    "branch_start",
-    "branch_code",
-    "branch_child",
-    "default_branch",
-    "weight_start",
-    "weight_class",
-    "weight",
-)
 
 
 @dataclass(frozen=True)
@@ -75,15 +64,15 @@ def tour_clinic() -> None:
         "buy; adding a number to every price makes it spend more to be right. Below, "
         f"the mean costs over {n:,} other patients."
     )
-    click.echo()
+    say()
     _print_candidates(candidates, best, every)
-    click.echo()
+    say()
     saved = 1 - best.judging.expected_cost / every
     print_paragraph(
         f"* The cheapest in all, chosen on yet other {n:,} patients. It "
         f"saves {format_share(saved)} of the cost of all tests, and begins so:"
     )
-    click.echo()
+    say()
     print_flowchart(flowchart(best.tree, max_depth=1))
 
 
@@ -139,8 +128,7 @@ def compare_trees(clinic: Examples) -> list[Candidate]:
 
 
 def _judge(tree: Tree, clinic: Examples, part: slice) -> Evaluation:
-    rows = {name: column[part] for name, column in clinic.columns.items()}
-    return evaluate(tree, rows, clinic.y[part])
+    return evaluate(tree, take_rows(clinic.columns, part), clinic.y[part])
 
 
 def learn_trees(clinic: Examples, part: slice) -> Iterator[tuple[str, Tree]]:
@@ -171,13 +159,12 @@ def learn_trees(clinic: Examples, part: slice) -> Iterator[tuple[str, Tree]]:
 
 def _raise_prices(clinic: Examples, extra: float) -> Costs:
     """Return the costs by position, the same amount added to every price."""
-    costs = clinic.costs
-    position = {name: i for i, name in enumerate(clinic.test_names)}
+    costs = clinic.costs.renamed({n: i for i, n in enumerate(clinic.test_names)})
     return Costs(
-        [costs.costs[name] + extra for name in clinic.test_names],
-        groups={g: [position[str(t)] for t in ts] for g, ts in costs.groups.items()},
-        discounted={position[str(t)]: p + extra for t, p in costs.discounted.items()},
-        delayed=[position[str(t)] for t in costs.delayed],
+        {test: price + extra for test, price in costs.costs.items()},
+        groups=costs.groups,
+        discounted={test: price + extra for test, price in costs.discounted.items()},
+        delayed=costs.delayed,
         mistakes=costs.mistakes,
     )
 
@@ -186,6 +173,5 @@ def _name_tests(tree: Tree, clinic: Examples) -> Tree:
     """Return a tree learned on columns without names with its true names and prices."""
     named = zip(tree.tests, clinic.test_names, strict=True)
     tests = tuple(replace(test, name=name) for test, name in named)
-    arrays = {name: getattr(tree, name) for name in TREE_ARRAYS}
     prices = clinic.costs.price_list(tests)
-    return Tree.from_arrays(arrays, tests, tree.classes, prices, tree.mistakes)
+    return Tree(tests, tree.classes, prices, nodes=tree.nodes, mistakes=tree.mistakes)

@@ -42,15 +42,8 @@ def fit_costs(costs: Costs, tests: Sequence[str], drop: Collection[str]) -> Cost
 
 def _by_name(costs: Costs, tests: Sequence[str]) -> Costs:
     def name(key: str | int) -> str:
-        # A position beyond the last test is left for the library to complain of.
+        # A position beyond the last test is an error of the library.
         is_position = str(key).isdecimal() and int(key) < len(tests)
         return tests[int(key)] if is_position else str(key)
 
-    return Costs(
-        {name(key): cost for key, cost in costs.costs.items()},
-        groups={group: map(name, keys) for group, keys in costs.groups.items()},
-        discounted={name(key): cost for key, cost in costs.discounted.items()},
-        delayed=[name(key) for key in costs.delayed],
-        by_outcome={name(key): prices for key, prices in costs.by_outcome.items()},
-        mistakes=costs.mistakes,
-    )
+    return costs.renamed(name)

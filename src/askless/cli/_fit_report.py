@@ -9,16 +9,8 @@ import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import click
-
-from askless.cli._output import (
-    flowchart,
-    format_number,
-    format_share,
-    print_facts,
-    print_flowchart,
-)
-from askless.cli._report import MOST_NODES
+from askless.cli._output import format_number, format_share, print_facts, say
+from askless.cli._report import MOST_NODES, print_policy
 from askless.evaluate import Evaluation
 from askless.policy import Tree
 
@@ -46,7 +38,7 @@ def describe_fit(fit: Fit) -> dict[str, Any]:
         "method": fit.method,
         "n_rows": fit.n_rows,
         "n_tests": len(policy.tests),
-        "classes": [str(label) for label in policy.classes],
+        "classes": [str(one) for one in policy.classes],
         "training": {
             name: None if isinstance(value, float) and math.isnan(value) else value
             for name, value in fit.result.to_dict().items()
@@ -68,9 +60,10 @@ def print_fit(fit: Fit, *, quiet: bool) -> None:
     """Print what was learned, for people."""
     policy, result = fit.model.policy_, fit.result
     n_tests, n_classes = len(policy.tests), len(policy.classes)
-    click.echo(
+    say(
         f"{fit.data}: {fit.n_rows:,} examples, {n_tests:,} tests, {n_classes:,} "
-        "classes\n"
+        "classes",
+        "",
     )
     facts = [("method", fit.method)]
     if isinstance(policy, Tree):
@@ -86,18 +79,10 @@ def print_fit(fit: Fit, *, quiet: bool) -> None:
         facts.append(("mistakes cost", f"{format_number(result.mistake_cost)} a row"))
         facts.append(("total", f"{format_number(result.total_cost)} a row"))
     print_facts(facts)
-    click.echo("\nThese figures are of the rows it learned from; evaluate others.")
+    say("", "These figures are of the rows it learned from; evaluate others.")
     stages = getattr(fit.model, "stages_", [])
     if len(stages) > 1:
         last = stages[-1]
-        click.echo(
-            f"{len(stages)} stages, the last one ready after {last.seconds:.2g} s."
-        )
-    if not quiet and getattr(policy, "n_nodes", MOST_NODES + 1) <= MOST_NODES:
-        click.echo()
-        print_flowchart(flowchart(policy))
-    click.echo()
-    wrote = (
-        f"Wrote {fit.output}" if fit.output else "Nothing was written: -o FILE does it."
-    )
-    click.echo(wrote)
+        say(f"{len(stages)} stages, the last one ready after {last.seconds:.2g} s.")
+    is_small = getattr(policy, "n_nodes", MOST_NODES + 1) <= MOST_NODES
+    print_policy(policy, fit.output, is_drawn=is_small and not quiet)

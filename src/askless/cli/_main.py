@@ -16,6 +16,7 @@ from typing import IO, Any, TextIO
 
 import click
 
+from askless._text import escape_unprintable
 from askless.exceptions import AsklessError, AsklessWarning, suggest_name
 
 __all__ = ["main"]
@@ -82,10 +83,15 @@ class Commands(click.Group):
             ctx.fail(f"There is no command {name!r}. {hint.strip()}")
         return super().resolve_command(ctx, args)
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read what stands before the command; what is wrong there is safe to print."""
+        with _safe_usage():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; turn what goes wrong into a message and an exit code."""
         try:
-            with _carry_any_name(), _notes():
+            with _carry_any_name(), _notes(), _safe_usage():
                 return super().invoke(ctx)
         except AsklessError as error:
             raise Failure(str(error)) from error
@@ -102,6 +108,19 @@ class Commands(click.Group):
                 f"Files and pipes must be readable and writable. Got: {error}. Check "
                 "the path, its rights and the space left."
             ) from error
+
+
+@contextmanager
+def _safe_usage() -> Iterator[None]:
+    """Make what click says of wrong usage safe to print: it repeats what was typed."""
+    try:
+        yield
+    except click.UsageError as error:
+        said = error.format_message()
+        safe = escape_unprintable(said, keep_lines=True)
+        if safe == said:
+            raise
+        raise click.UsageError(safe, error.ctx) from error
 
 
 @contextmanager
@@ -141,7 +160,8 @@ def _notes() -> Iterator[None]:
 
                 print_note(str(message))
             else:
-                usual(message, category, filename, lineno, file, line)
+                text = escape_unprintable(str(message), keep_lines=True)
+                usual(text, category, filename, lineno, file, line)
 
         warnings.showwarning = print_warning
         yield

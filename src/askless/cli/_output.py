@@ -1,7 +1,8 @@
 """Print to people and to machines: numbers, facts, tables, flowcharts, JSON, notes.
 
 Colours, rules and spinners appear on a terminal only; in a pipe everything is plain
-text. This module must not know what a command has found out.
+text. Names and paths may hold anything, so all that is printed for people goes through
+:func:`escape_unprintable` here. This module must not know what a command has found out.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from askless._text import escape_unprintable
+
 if TYPE_CHECKING:
     from askless.policy import Policy
 
@@ -35,9 +38,11 @@ __all__ = [
     "print_flowchart",
     "print_heading",
     "print_json",
+    "print_line",
     "print_note",
     "print_paragraph",
     "print_table",
+    "say",
     "working",
 ]
 
@@ -86,6 +91,22 @@ def print_json(content: Mapping[str, Any]) -> None:
     click.echo(json.dumps(content, indent=2, allow_nan=False))
 
 
+def say(*lines: str, err: bool = False) -> None:
+    """Print lines as plain text, to be searched for and copied; none for an empty one.
+
+    Nothing in a line begins another one, whatever a name holds.
+    """
+    for line in lines or ("",):
+        click.echo(escape_unprintable(line), err=err)
+
+
+def print_line(*parts: str | tuple[str, str], style: str = "") -> None:
+    """Print one line of parts, each of them a text, or a text and its style."""
+    texts = [(part, "") if isinstance(part, str) else part for part in parts]
+    safe = [(escape_unprintable(text), own) for text, own in texts]
+    open_console().print(Text.assemble(*safe, style=style), soft_wrap=True)
+
+
 def print_note(text: str) -> None:
     """Print a remark on stderr."""
     _print_message(text, "Note: ", "yellow")
@@ -98,13 +119,16 @@ def print_error(text: str, *, label: str | None = "Error: ") -> None:
 
 def _print_message(text: str, label: str, style: str) -> None:
     console = open_console(stderr=True)
-    message = Text.assemble((label, style), text)
+    # What a library says may take several lines.
+    one_line = escape_unprintable(" ".join(text.split("\n")))
+    message = Text.assemble((label, style), one_line)
     # In a pipe a message stays on one line, so that it can be searched for.
     console.print(message, soft_wrap=not console.is_terminal)
 
 
 def print_paragraph(text: str, *, style: str = "", indent: int = 0) -> None:
     """Print prose, wrapped to the width of a terminal."""
+    text = escape_unprintable(text)
     console = open_console()
     if console.is_terminal:
         console.print(Padding(Text(text, style=style), (0, 0, 0, indent)))
@@ -123,13 +147,14 @@ def print_paragraph(text: str, *, style: str = "", indent: int = 0) -> None:
 
 def print_heading(text: str) -> None:
     """Print a heading with a line behind it, and an empty line around it."""
+    text = escape_unprintable(text)
     console = open_console()
     if console.is_terminal:
         title = Text(text, style="bold cyan")
         console.print()
         console.print(Rule(title, align="left", style="cyan"))
     else:
-        click.echo(f"\n{text}\n{'-' * len(text)}")
+        say("", text, "-" * len(text))
     console.print()
 
 
@@ -137,10 +162,8 @@ def print_facts(facts: Iterable[tuple[str, str]]) -> None:
     """Print a name and a value a line, values under each other."""
     pairs = list(facts)
     width = max(len(name) for name, _ in pairs) + 2
-    console = open_console()
     for name, value in pairs:
-        line = Text.assemble((name.ljust(width), "bold"), value)
-        console.print(line, soft_wrap=True)
+        print_line((name.ljust(width), "bold"), value)
 
 
 def print_table(
@@ -167,14 +190,16 @@ def print_table(
             overflow="fold",
         )
     for row in rows:
-        table.add_row(*row)
+        table.add_row(
+            *(c if isinstance(c, Text) else Text(escape_unprintable(c)) for c in row)
+        )
     if console.is_terminal:
         console.print(Padding(table, (0, 0, 0, indent)))
         return
     with console.capture() as capture:
         console.print(table)
     for line in capture.get().splitlines():
-        click.echo(" " * indent + line.rstrip())
+        say(" " * indent + line.rstrip())
 
 
 def can_draw() -> bool:
@@ -210,11 +235,12 @@ def flowchart(policy: Policy, *, ascii: bool = False, **options: Any) -> str:
 def print_flowchart(text: str) -> None:
     """Print the text of a policy; on a terminal, decisions stand out."""
     console = open_console()
+    lines = text.split("\n")
     if not console.is_terminal:
-        click.echo(text)
+        say(*lines)
         return
-    for line in text.splitlines():
-        styled = Text(line)
+    for line in lines:
+        styled = Text(escape_unprintable(line))
         styled.highlight_regex(r"\[[^\[\]]* %, spent [^\[\]]*\]", "dim")
         styled.highlight_regex(r"=> .*$", "bold green")
         styled.highlight_regex(r"^[\s│├└─|`-]*", "dim")
@@ -231,5 +257,8 @@ def working(text: str) -> Iterator[Callable[[str], None]]:
     if not console.is_terminal:
         yield lambda how_far: None
         return
+    text = escape_unprintable(text)
     with console.status(Text(text)) as status:
-        yield lambda how_far: status.update(Text(f"{text}: {how_far}"))
+        yield lambda how_far: status.update(
+            Text(escape_unprintable(f"{text}: {how_far}"))
+        )

@@ -1,4 +1,4 @@
-"""What commands that read a policy or a table share: options, and columns with a role.
+"""What commands that read data share: columns with a role, empty cells, warnings.
 
 This module must not know what is done with what is read.
 """
@@ -6,30 +6,17 @@ This module must not know what is done with what is read.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Collection
+import warnings
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-import click
+from askless.exceptions import AsklessWarning, InvalidTableError, suggest_name
+from askless.problem._files import load_columns, open_text
+from askless.problem._frames import Columns
+from askless.problem._outcomes import blank_marked, find_marked
 
-from askless.problem import read_columns
-from askless.problem._files import open_text
-
-__all__ = ["edited_option", "find_role", "json_option", "policy_argument", "read_names"]
-
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-policy_argument: Decorator = click.argument(
-    "policy", type=click.Path(path_type=Path, dir_okay=False)
-)
-edited_option: Decorator = click.option(
-    "--edited",
-    is_flag=True,
-    help="Accept a policy file that was edited by hand.",
-)
-json_option: Decorator = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object and nothing else."
-)
+__all__ = ["check_roles", "collect_notes", "find_role", "read_data", "read_names"]
 
 ROLES = {"prior": "weights", "case": "names"}
 
@@ -40,9 +27,43 @@ def read_names(path: Path) -> list[str]:
     Of CSV only the first line is read.
     """
     if path.suffix.lower() in (".parquet", ".pq"):
-        return list(read_columns(path))
+        return list(load_columns(path))
     with open_text(path) as file:
         return [name.strip() for name in next(csv.reader(file), [])]
+
+
+def read_data(path: Path, unknown: str | None = None) -> Columns:
+    r"""Return the columns of a CSV or Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    unknown : str, optional
+        A text that is read as an empty cell.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> path = Path(mkdtemp(), "t.csv")
+    >>> _ = path.write_text("volts\n12\n?\n")
+    >>> read_data(path, "?")
+    {'volts': array([12., nan])}
+    """
+    columns = load_columns(path, unknown=unknown)
+    for name, column in columns.items():
+        columns[name] = blank_marked(column, find_marked(column, unknown), name)
+    return columns
+
+
+def check_roles(columns: Collection[str], path: Path, **roles: str | None) -> None:
+    """Refuse a column for a role, such as the target, that the file does not have."""
+    for role, name in roles.items():
+        if name is not None and name not in columns:
+            raise InvalidTableError(
+                f"The {role} must be a column of the data. Got {name!r}, which is not "
+                f"in {path}. {suggest_name(name, columns)}Name a column of the file."
+            )
 
 
 def find_role(
@@ -82,3 +103,12 @@ def find_role(
         "test."
     )
     return role
+
+
+@contextmanager
+def collect_notes(notes: list[str]) -> Iterator[None]:
+    """Add what the library warns of inside to the notes, each warning once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", AsklessWarning)
+        yield
+    notes += dict.fromkeys(str(warning.message) for warning in caught)

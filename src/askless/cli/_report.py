@@ -8,8 +8,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
-
 from askless.cli._output import (
     flowchart,
     format_number,
@@ -17,12 +15,13 @@ from askless.cli._output import (
     print_facts,
     print_flowchart,
     print_table,
+    say,
 )
-from askless.policy import Tree
+from askless.policy import Policy, Tree
 from askless.problem import Table
 from askless.solve import Solution
 
-__all__ = ["describe_solution", "print_solution"]
+__all__ = ["MOST_NODES", "describe_solution", "print_policy", "print_solution"]
 
 # Larger flowcharts are left to `askless show`.
 MOST_NODES = 60
@@ -64,9 +63,10 @@ def print_solution(
     path: Path, output: Path | None, table: Table, solution: Solution, *, quiet: bool
 ) -> None:
     """Print what was found, for people."""
-    click.echo(
+    say(
         f"{path}: {_count(table.n_cases, 'case')}, {_count(table.n_tests, 'test')}, "
-        f"{_count(table.n_classes, 'class')}\n"
+        f"{_count(table.n_classes, 'class')}",
+        "",
     )
     print_facts(
         [
@@ -82,11 +82,15 @@ def print_solution(
         _print_pareto(solution)
     policy = solution.policy
     is_drawn = policy.kind != "rule" and getattr(policy, "n_nodes", 0) <= MOST_NODES
-    if not quiet and is_drawn:
-        click.echo()
+    print_policy(policy, output, is_drawn=is_drawn and not quiet)
+
+
+def print_policy(policy: Policy, output: Path | None, *, is_drawn: bool) -> None:
+    """Print the flowchart of a policy, if it is to be drawn, and where it is saved."""
+    if is_drawn:
+        say()
         print_flowchart(flowchart(policy))
-    click.echo()
-    click.echo(f"Wrote {output}" if output else "Nothing was written: -o FILE does it.")
+    say("", f"Wrote {output}" if output else "Nothing was written: -o FILE does it.")
 
 
 def _expected(solution: Solution) -> str:
@@ -114,7 +118,7 @@ def _explain_bound(solution: Solution) -> list[tuple[str, str]]:
 
 
 def _print_pareto(solution: Solution) -> None:
-    click.echo("\nTrade-offs that no policy beats in both costs:\n")
+    say("", "Trade-offs that no policy beats in both costs:", "")
     costs = (solution.worst_cost, solution.expected_cost)
     print_table(
         ["worst", "expected", ""],

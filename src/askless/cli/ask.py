@@ -11,12 +11,13 @@ from pathlib import Path
 
 import click
 
-from askless.cli._ask_json import describe, talk_json
-from askless.cli._ask_text import Left, print_end, print_path, talk
-from askless.cli._output import print_error, print_json
-from askless.cli._reading import edited_option, policy_argument
+from askless.cli._ask_json import talk_json
+from askless.cli._ask_steps import Left
+from askless.cli._ask_text import print_end, print_path, talk
+from askless.cli._options import edited_option, policy_argument
+from askless.cli._output import print_error, print_json, say
 from askless.policy import Policy, load
-from askless.run import Interview, Journal, repair_log, replay_log
+from askless.run import Interview, Journal, describe, repair_log, replay_log
 
 __all__ = ["ask_command"]
 
@@ -106,7 +107,7 @@ def _run(interview: Interview, policy: Path, as_json: bool) -> None:
             command = ["askless", "ask", str(policy), "--resume"]
             command.append(str(interview.journal.path))
             # On one line whatever the width, to be copied.
-            click.echo(f"To go on: {shlex.join(command)}", err=True)
+            say(f"To go on: {shlex.join(command)}", err=True)
         if isinstance(left, KeyboardInterrupt):
             raise
         if not sys.stdin.isatty():
@@ -118,7 +119,7 @@ def _run(interview: Interview, policy: Path, as_json: bool) -> None:
         return
     interview.close()
     if isinstance(interview.journal, Journal) and not as_json:
-        click.echo(f"   Log: {interview.journal.path}")
+        say(f"   Log: {interview.journal.path}")
 
 
 def _show_log(policy: Policy, path: Path, as_json: bool) -> None:
@@ -130,7 +131,7 @@ def _show_log(policy: Policy, path: Path, as_json: bool) -> None:
         print_end(interview)
     else:
         print_path(interview.session)
-        click.echo(f"   Next: {interview.session.test}?")
+        say(f"   Next: {interview.session.test}?")
 
 
 def _repair_log(policy: Policy, path: Path, as_json: bool) -> None:
@@ -139,18 +140,18 @@ def _repair_log(policy: Policy, path: Path, as_json: bool) -> None:
     if as_json:
         print_json({"kept": done.n_kept, "dropped": done.n_dropped, "backup": backup})
     elif backup is None:
-        click.echo(f"Nothing is wrong with {path}: {done.n_kept} lines.")
+        say(f"Nothing is wrong with {path}: {done.n_kept} lines.")
     else:
-        click.echo(
+        say(
             f"{path}: {done.n_kept} lines kept, {done.n_dropped} dropped. As it was: "
             f"{backup}"
         )
 
 
 def _print_title(path: Path, interview: Interview) -> None:
-    click.echo(f"{path}: type h for help.")
+    say(f"{path}: type h for help.")
     if interview.session.log:
-        click.echo("So far:")
+        say("So far:")
         print_path(interview.session)
 
 

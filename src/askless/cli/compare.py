@@ -9,23 +9,26 @@ from pathlib import Path
 
 import click
 
-from askless.cli._output import print_json, print_note, working
-from askless.cli._reading import edited_option, json_option
+from askless.cli._options import (
+    data_argument,
+    edited_option,
+    json_option,
+    target_option,
+)
+from askless.cli._output import print_json, print_note, say, working
+from askless.cli._reading import check_roles, read_data
 from askless.evaluate import compare, diagnose
-from askless.exceptions import InvalidTableError, suggest_name
 from askless.policy import load
-from askless.problem import read_columns
+from askless.problem._frames import Columns
 
 __all__ = ["compare_command"]
 
-policy_file = click.Path(path_type=Path, dir_okay=False)
-
 
 @click.command("compare", short_help="Compare two policies on the same rows.")
-@click.argument("first", type=policy_file)
-@click.argument("second", type=policy_file)
-@click.argument("data", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--target", metavar="COLUMN", help="The column of true classes.")
+@data_argument("first")
+@data_argument("second")
+@data_argument("data")
+@target_option(required=False)
 @edited_option
 @json_option
 def compare_command(
@@ -42,15 +45,10 @@ def compare_command(
     """
     policies = [load(path, edited=edited) for path in (first, second)]
     with working(f"Comparing {first} and {second} on {data}"):
-        columns = read_columns(data)
-        if target is not None and target not in columns:
-            raise InvalidTableError(
-                f"The target must be a column of the data. Got {target!r}, which is "
-                f"not in {data}. {suggest_name(target, columns)}Name a column of the "
-                "file."
-            )
+        columns = read_data(data)
+        check_roles(columns, data, target=target)
         truth = None if target is None else columns[target]
-        rows = {name: column for name, column in columns.items() if name != target}
+        rows = Columns((k, v) for k, v in columns.items() if k != target)
         found = compare(policies[0], policies[1], rows, truth)
         notes = {
             str(path): diagnose(policy, rows)
@@ -62,4 +60,4 @@ def compare_command(
     for path, lines in notes.items():
         for line in lines:
             print_note(f"{path}: {line}")
-    click.echo(str(found))
+    say(*str(found).split("\n"))

@@ -18,18 +18,20 @@ import numpy as np
 
 from askless.cli._costs_toml import costs_to_toml
 from askless.cli._files import write_whole
+from askless.cli._options import json_option
 from askless.cli._output import (
     print_facts,
     print_heading,
     print_json,
     print_paragraph,
     print_table,
+    say,
     working,
 )
-from askless.cli._reading import json_option
 from askless.datasets import DatasetInfo, Examples, list_datasets, load_dataset
 from askless.exceptions import DataFileError
 from askless.problem import Table
+from askless.problem._column import is_missing
 
 __all__ = ["datasets_command", "to_files"]
 
@@ -80,12 +82,12 @@ def _list(as_json: bool) -> None:
     if absent:
         print_heading("Public sets that are not here")
         print_paragraph(", ".join(absent))
-        click.echo()
+        say()
         print_paragraph(
             "They are read from the folder that the environment variable ASKLESS_DATA "
             "names."
         )
-    click.echo("\nTo write one to files: askless datasets NAME -o FILE.csv")
+    say("", "To write one to files: askless datasets NAME -o FILE.csv")
 
 
 def _print_sets(title: str, infos: list[DatasetInfo]) -> None:
@@ -101,14 +103,14 @@ def _print_sets(title: str, infos: list[DatasetInfo]) -> None:
 def _print_one(name: str, as_json: bool) -> None:
     found = [info for info in list_datasets() if info.name == name]
     if not found:
-        # Complains in the words of the library, or finds a file of this name.
+        # Raises the error of the library, or finds a file of this name.
         load_dataset(name)
     facts = asdict(found[0]) if found else {"name": name, "kind": "public"}
     if as_json:
         print_json(facts)
         return
     print_facts([(key.replace("n_", ""), str(value)) for key, value in facts.items()])
-    click.echo(f"\nTo work on it: askless datasets {name} -o {name}.csv")
+    say("", f"To work on it: askless datasets {name} -o {name}.csv")
 
 
 def _write(name: str, output: Path, force: bool, as_json: bool) -> None:
@@ -129,7 +131,7 @@ def _write(name: str, output: Path, force: bool, as_json: bool) -> None:
         files = {"table": str(output), "costs": str(costs_path), "target": target}
         print_json({**files, "next": shlex.join(command)})
         return
-    click.echo(f"Wrote {output} and {costs_path}\n\nNext: {shlex.join(command)}")
+    say(f"Wrote {output} and {costs_path}", "", f"Next: {shlex.join(command)}")
 
 
 def _check_free(contents: Mapping[Path, str]) -> None:
@@ -175,7 +177,7 @@ def _table_columns(table: Table, target: str) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {}
     classes = table.case_classes
     numbered = [f"case {i}" for i in range(table.n_cases)]
-    if list(table.cases) not in (numbered, [str(label) for label in classes]):
+    if list(table.cases) not in (numbered, [str(one) for one in classes]):
         columns[_free_name("case", table.test_names)] = list(table.cases)
     columns |= table.rows()
     if not np.all(table.prior == table.prior[0]):
@@ -185,7 +187,7 @@ def _table_columns(table: Table, target: str) -> dict[str, list[Any]]:
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None or value != value else str(value)
+    return "" if is_missing(value) else str(value)
 
 
 def _free_name(name: str, taken: tuple[str, ...]) -> str:

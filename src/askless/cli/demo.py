@@ -15,7 +15,7 @@ from rich.text import Text
 
 from askless.cli._demo_car import tour_car
 from askless.cli._demo_clinic import tour_clinic
-from askless.cli._output import open_console, print_heading
+from askless.cli._output import open_console, print_heading, print_line, say
 
 __all__ = ["demo_command"]
 
@@ -43,11 +43,10 @@ def _print_title() -> None:
     if console.is_terminal:
         console.print(Panel(Text("\n").join([name, what]), border_style="cyan"))
     else:
-        click.echo(f"{name}\n{what}")
+        say(name.plain, what.plain)
 
 
 def _print_next(saved: Path) -> None:
-    console = open_console()
     print_heading("3. Your turn")
     policy = shlex.quote(str(saved))
     for command, what in (
@@ -59,5 +58,5 @@ def _print_next(saved: Path) -> None:
         ),
         ("askless methods", "what else can be asked of solve"),
     ):
-        console.print(Text(f"  {command}", style="bold green"), soft_wrap=True)
-        console.print(Text(f"      {what}", style="dim"), soft_wrap=True)
+        print_line(f"  {command}", style="bold green")
+        print_line(f"      {what}", style="dim")

@@ -12,30 +12,37 @@ from typing import Any
 import click
 import numpy as np
 
+from askless.cli._options import (
+    data_argument,
+    edited_option,
+    json_option,
+    parse_value,
+    policy_argument,
+    target_option,
+)
 from askless.cli._output import (
     format_number,
     format_share,
     print_facts,
     print_json,
     print_note,
+    say,
     working,
 )
-from askless.cli._reading import edited_option, find_role, json_option, policy_argument
-from askless.cli.solve import parse_value
+from askless.cli._reading import check_roles, find_role, read_data
 from askless.evaluate import Evaluation, evaluate
-from askless.exceptions import InvalidTableError, suggest_name
 from askless.policy import Policy, load
-from askless.problem import Costs, Table, read_columns
+from askless.problem import Costs, Table
+from askless.problem._column import is_missing
+from askless.problem._frames import Columns
 
 __all__ = ["evaluate_command"]
-
-Columns = dict[str, Any]
 
 
 @click.command("evaluate", short_help="Price a policy on rows of data.")
 @policy_argument
-@click.argument("data", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--target", metavar="COLUMN", help="The column of true classes.")
+@data_argument("data")
+@target_option(required=False)
 @click.option("--prior", metavar="COLUMN", help="The column of weights of the rows.")
 @click.option(
     "--missing",
@@ -76,12 +83,11 @@ def evaluate_command(
         matrix = Costs([0.0], mistakes=parse_value(mistakes))
         loaded.mistakes = matrix.mistake_matrix(loaded.classes)
     with working(f"Evaluating {policy} on {data}"):
-        columns = read_columns(data, unknown=unknown)
+        columns = read_data(data, unknown)
         prior = find_role(
             "prior", prior, columns, [str(target), *loaded.test_names], notes
         )
-        _check_columns(columns, target=target, prior=prior, path=data)
-        columns = {k: _blank(column, unknown) for k, column in columns.items()}
+        check_roles(columns, data, target=target, prior=prior)
         result = _price(loaded, columns, target, prior, missing, notes)
         normalised = _normalise(loaded, result, columns, target, prior)
     if as_json:
@@ -93,21 +99,6 @@ def evaluate_command(
     _print_result(policy, result, normalised, is_priced=loaded.mistakes is not None)
 
 
-def _check_columns(columns: Columns, *, path: Path, **roles: str | None) -> None:
-    for role, name in roles.items():
-        if name is not None and name not in columns:
-            raise InvalidTableError(
-                f"The {role} must be a column of the data. Got {name!r}, which is not "
-                f"in {path}. {suggest_name(name, columns)}Name a column of the file."
-            )
-
-
-def _blank(column: Any, unknown: str | None) -> Any:
-    if unknown is None or column.dtype != object:
-        return column
-    return [None if value == unknown else value for value in column.tolist()]
-
-
 def _price(
     policy: Policy,
     columns: Columns,
@@ -117,11 +108,11 @@ def _price(
     notes: list[str],
 ) -> Evaluation:
     weights = None if prior is None else columns[prior]
-    rows = {k: v for k, v in columns.items() if k not in (target, prior)}
+    rows = Columns((k, v) for k, v in columns.items() if k not in (target, prior))
     if missing == "unknown":
         if target is None:
             raise click.UsageError("--missing unknown needs --target.")
-        asked = {name: rows[name] for name in policy.test_names if name in rows}
+        asked = Columns((k, rows[k]) for k in policy.test_names if k in rows)
         return evaluate(policy, Table(asked, columns[target], prior=weights))
     n_empty = sum(
         _count_empty(rows[name]) for name in policy.test_names if name in rows
@@ -136,8 +127,7 @@ def _price(
 
 
 def _count_empty(column: Any) -> int:
-    values = column if isinstance(column, list) else column.tolist()
-    return sum(value is None or value != value for value in values)
+    return sum(map(is_missing, column.tolist()))
 
 
 def _numbers(result: Evaluation) -> dict[str, Any]:
@@ -161,8 +151,8 @@ def _normalise(
 
     weights = None if prior is None else np.asarray(columns[prior], dtype=float)
     every = policy.prices.cost_of_all()
-    labels = [str(label) for label in columns[target]]
-    standard = standard_cost(every, labels, policy.mistakes, weights)
+    classes = [str(one) for one in columns[target]]
+    standard = standard_cost(every, classes, policy.mistakes, weights)
     return result.total_cost / standard if standard > 0 else None
 
 
@@ -170,7 +160,7 @@ def _print_result(
     path: Path, result: Evaluation, normalised: float | None, *, is_priced: bool
 ) -> None:
     numbers = _numbers(result)
-    click.echo(f"{path} on {result.n_cases:,} rows\n")
+    say(f"{path} on {result.n_cases:,} rows", "")
     facts = [
         ("expected cost", format_number(result.expected_cost)),
         ("worst cost", format_number(result.worst_cost)),

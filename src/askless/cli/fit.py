@@ -5,7 +5,6 @@ It reads, calls a learner and reports. It must not know how any learner works.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,20 +15,30 @@ import numpy as np
 from askless.cli._files import check_policy_path
 from askless.cli._fit_costs import fit_costs
 from askless.cli._fit_report import Fit, describe_fit, print_fit
+from askless.cli._options import (
+    costs_option,
+    data_argument,
+    drop_option,
+    free_options,
+    json_option,
+    output_option,
+    parse_value,
+    quiet_option,
+    target_option,
+)
 from askless.cli._output import format_number, print_json, print_note, working
-from askless.cli._reading import find_role, json_option
-from askless.cli.solve import parse_options, parse_value
+from askless.cli._reading import check_roles, collect_notes, find_role, read_data
 from askless.evaluate import evaluate
 from askless.exceptions import (
     AsklessError,
-    AsklessWarning,
     InvalidOptionError,
     InvalidTableError,
     UnknownNameError,
     suggest_name,
 )
 from askless.learn import LEARNERS, Learner, Stage
-from askless.problem import Costs, read_columns, read_costs
+from askless.problem import Costs, read_costs
+from askless.problem._column import is_missing
 
 __all__ = ["fit_command"]
 
@@ -37,28 +46,16 @@ Columns = dict[str, Any]
 
 
 @click.command("fit", short_help="Learn a policy from examples.")
-@click.argument("data", type=click.Path(path_type=Path, dir_okay=False))
-@click.option(
-    "--target", required=True, metavar="COLUMN", help="The column of classes."
-)
-@click.option(
-    "--costs",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="What tests cost: CSV with the columns test,cost, or TOML, which may say what "
-    "mistakes cost as well. 1 each by default.",
-)
+@data_argument("data")
+@target_option(required=True)
+@costs_option(", which may say what mistakes cost as well")
 @click.option(
     "--mistakes",
     metavar="COST",
     help="What a wrong decision costs: a number, or a matrix by true class and "
     "decision, [[0, 5], [9, 0]].",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="Write the policy to this file.",
-)
+@output_option
 @click.option(
     "--method",
     default="cost-tree",
@@ -69,9 +66,7 @@ Columns = dict[str, Any]
 @click.option(
     "--prior", metavar="COLUMN", help="The column of weights; 'prior' if there is one."
 )
-@click.option(
-    "--drop", multiple=True, metavar="COLUMN", help="A column that is no test."
-)
+@drop_option
 @click.option(
     "--time-limit",
     type=float,
@@ -80,16 +75,9 @@ Columns = dict[str, Any]
 )
 @click.option("--jobs", type=int, metavar="N", help="Threads; -1 for one on each core.")
 @click.option("--unknown", metavar="TEXT", help="A text that is read as an empty cell.")
-@click.option(
-    "--option",
-    "options",
-    multiple=True,
-    callback=parse_options,
-    metavar="NAME=VALUE",
-    help="A parameter of the learner.",
-)
+@free_options("A parameter of the learner.")
 @json_option
-@click.option("--quiet", "-q", is_flag=True, help="Leave out the flowchart.")
+@quiet_option
 def fit_command(
     data: Path,
     target: str,
@@ -113,7 +101,7 @@ def fit_command(
     learner = _find(method)
     notes: list[str] = []
     with working(f"Learning from {data}") as tell:
-        columns = read_columns(data, unknown=unknown)
+        columns = read_data(data, unknown)
         prior = find_role("prior", prior, columns, [target, *drop], notes)
         y, weights = _take_roles(columns, data, target, prior, drop)
         prices = None if costs is None else read_costs(costs)
@@ -147,16 +135,9 @@ def _take_roles(
     columns: Columns, path: Path, target: str, prior: str | None, drop: tuple[str, ...]
 ) -> tuple[Any, Any]:
     """Take the classes, the weights and what is dropped out of the columns."""
-    for role, name in (
-        ("target", target),
-        ("prior", prior),
-        *(("drop", d) for d in drop),
-    ):
-        if name is not None and name not in columns:
-            raise InvalidTableError(
-                f"The {role} must be a column of the data. Got {name!r}, which is not "
-                f"in {path}. {suggest_name(name, columns)}Name a column of the file."
-            )
+    check_roles(columns, path, target=target, prior=prior)
+    for name in drop:
+        check_roles(columns, path, drop=name)
     y = columns.pop(target)
     weights = None if prior is None else np.asarray(columns.pop(prior), dtype=float)
     for name in drop:
@@ -166,7 +147,7 @@ def _take_roles(
             "There must be an example and a test at least. Got "
             f"{len(y)} rows and {len(columns)} tests in {path}. Check the file."
         )
-    empty = [i for i, v in enumerate(y.tolist()) if v is None or v != v]
+    empty = [i for i, v in enumerate(y.tolist()) if is_missing(v)]
     if empty:
         raise InvalidTableError(
             f"Every example must have a class. Got none in {len(empty)} rows of "
@@ -193,8 +174,6 @@ def _make(
         "time_limit": time_limit,
         "n_jobs": jobs,
     }
-    if "mistakes" not in known and mistakes is not None and prices is not None:
-        asked["costs"] = prices.with_mistakes(asked.pop("mistakes"))
     chosen = {name: value for name, value in asked.items() if value is not None}
     for name in [*chosen, *options]:
         if name not in known:
@@ -226,10 +205,9 @@ def listen(
 def _fit(
     estimator: Any, columns: Columns, y: Any, weights: Any, notes: list[str]
 ) -> Any:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", AsklessWarning)
+    with collect_notes(notes):
         try:
-            model = estimator.fit(columns, y, sample_weight=weights)
+            return estimator.fit(columns, y, sample_weight=weights)
         except AsklessError:
             raise
         except (TypeError, ValueError) as error:
@@ -237,5 +215,3 @@ def _fit(
                 f"Examples and options must suit the learner. Got: {error} Check the "
                 "file and what `askless methods` says of its options."
             ) from error
-    notes += dict.fromkeys(str(warning.message) for warning in caught)
-    return model

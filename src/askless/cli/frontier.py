@@ -13,17 +13,25 @@ import click
 import numpy as np
 
 from askless.cli._fit_costs import fit_costs
+from askless.cli._options import (
+    FILE,
+    costs_option,
+    data_argument,
+    json_option,
+    target_option,
+)
 from askless.cli._output import (
     format_number,
     format_share,
     print_json,
     print_note,
     print_table,
+    say,
     working,
 )
-from askless.cli._reading import json_option
+from askless.cli._reading import check_roles, read_data
 from askless.evaluate import Frontier, frontier
-from askless.exceptions import InvalidTableError, suggest_name
+from askless.exceptions import InvalidTableError
 from askless.learn import (
     ASTCClassifier,
     BudgetBoostClassifier,
@@ -32,7 +40,9 @@ from askless.learn import (
     GreedyTreeClassifier,
     PlainForestClassifier,
 )
-from askless.problem import read_columns, read_costs
+from askless.problem import read_costs
+from askless.problem._column import is_missing, is_number
+from askless.problem._frames import Columns, take_rows
 
 __all__ = ["frontier_command"]
 
@@ -52,28 +62,13 @@ NUMBERS_ONLY = ("plain-forest", "astc")
 
 
 @click.command("frontier", short_help="Compare models: error against cost, as a page.")
-@click.argument("data", type=click.Path(path_type=Path, dir_okay=False))
+@data_argument("data")
+@target_option(required=True)
+@costs_option()
 @click.option(
-    "--target", metavar="COLUMN", required=True, help="The column of classes."
+    "-o", "--output", type=FILE, help="Write a page (.html) or a table (.csv)."
 )
-@click.option(
-    "--costs",
-    "cost_file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="What tests cost (CSV or TOML); 1 each without it.",
-)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a page (.html) or a table (.csv).",
-)
-@click.option(
-    "--csv",
-    "csv_file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the points as CSV too.",
-)
+@click.option("--csv", "csv_file", type=FILE, help="Write the points as CSV too.")
 @click.option(
     "--model",
     "chosen",
@@ -95,7 +90,7 @@ NUMBERS_ONLY = ("plain-forest", "astc")
 def frontier_command(
     data: Path,
     target: str,
-    cost_file: Path | None,
+    costs: Path | None,
     output: Path | None,
     csv_file: Path | None,
     chosen: tuple[str, ...],
@@ -112,23 +107,19 @@ def frontier_command(
     """
     _check_output(output)
     notes: list[str] = []
-    columns = read_columns(data)
-    if target not in columns:
-        raise InvalidTableError(
-            f"The target must be a column of the data. Got {target!r}, which is not in "
-            f"{data}. {suggest_name(target, columns)}Name a column of the file."
-        )
-    labels, rows = _drop_unlabelled(columns, target, notes)
-    costs = None
-    if cost_file is not None:
-        costs = fit_costs(read_costs(cost_file), list(rows), drop=())
+    columns = read_data(data)
+    check_roles(columns, data, target=target)
+    classes, rows = _drop_without_class(columns, target, notes)
+    prices = None
+    if costs is not None:
+        prices = fit_costs(read_costs(costs), list(rows), drop=())
     models = _make_models(rows, chosen, trees, seed, notes)
     with working(f"Measuring models on {data}") as report:
         found = frontier(
             models,
             rows,
-            labels,
-            costs,
+            classes,
+            prices,
             cv=folds,
             budgets=budgets,
             random_state=seed,
@@ -144,7 +135,7 @@ def frontier_command(
     _print(found, budget)
     for path in (output, csv_file):
         if path is not None:
-            click.echo(f"Wrote {path}")
+            say(f"Wrote {path}")
 
 
 def _check_output(output: Path | None) -> None:
@@ -154,31 +145,27 @@ def _check_output(output: Path | None) -> None:
         )
 
 
-def _drop_unlabelled(
-    columns: dict[str, Any], target: str, notes: list[str]
-) -> tuple[Any, dict[str, Any]]:
+def _drop_without_class(
+    columns: Columns, target: str, notes: list[str]
+) -> tuple[Any, Columns]:
     """Return the classes and the other columns, without rows of unknown class."""
-    labels = columns[target]
-    values = labels.tolist()
-    known = np.array([v is not None and v == v for v in values], dtype=bool)
+    values = columns[target].tolist()
+    known = np.array([not is_missing(v) for v in values], dtype=bool)
     if not known.all():
         notes.append(f"{(~known).sum()} rows without a class were left out.")
-    labels = np.array([v for v, keep in zip(values, known, strict=True) if keep])
-    rows = {k: v[known] for k, v in columns.items() if k != target}
+    classes = np.array([v for v, keep in zip(values, known, strict=True) if keep])
+    rows: Columns = take_rows(columns, known)
+    del rows[target]
     if not rows:
         raise InvalidTableError(
             f"There must be a test beside the target. Got the column {target!r} alone. "
             "Add columns."
         )
-    return labels, rows
-
-
-def _is_numeric(rows: dict[str, Any]) -> bool:
-    return all(column.dtype.kind in "iuf" for column in rows.values())
+    return classes, rows
 
 
 def _make_models(
-    rows: dict[str, Any],
+    rows: Columns,
     chosen: tuple[str, ...],
     trees: int,
     seed: int,
@@ -191,7 +178,7 @@ def _make_models(
             f"{' and '.join(NEEDS_BOOST)} need LightGBM, and were left out: pip "
             "install 'askless[boost]'"
         )
-    if not _is_numeric(rows):
+    if not all(map(is_number, rows.values())):
         left_out = [name for name in wanted if name in NUMBERS_ONLY]
         wanted = [name for name in wanted if name not in NUMBERS_ONLY]
         if left_out:
@@ -251,8 +238,9 @@ def _print(found: Frontier, budget: float | None) -> None:
     )
     if budget is not None:
         best = found.best(budget)
-        click.echo(
-            f"\nWithin {format_number(budget)}: {best.model} {best.setting}, "
-            f"error {format_share(best.error)} at {format_number(best.cost)}."
+        say(
+            "",
+            f"Within {format_number(budget)}: {best.model} {best.setting}, "
+            f"error {format_share(best.error)} at {format_number(best.cost)}.",
         )
-    click.echo()
+    say()

@@ -7,8 +7,14 @@ from __future__ import annotations
 
 import click
 
-from askless.cli._output import print_heading, print_json, print_paragraph, print_table
-from askless.cli._reading import json_option
+from askless.cli._options import json_option
+from askless.cli._output import (
+    print_heading,
+    print_json,
+    print_paragraph,
+    print_table,
+    say,
+)
 from askless.learn import LEARNERS, Learner
 from askless.solve import METHODS, Method
 
@@ -32,18 +38,18 @@ def methods_command(as_json: bool) -> None:
         print_paragraph(method.summary)
         print_paragraph(f"Guarantee: {method.guarantee}")
         if method.options:
-            click.echo()
+            say()
             print_table(["option", "meaning"], method.options.items(), indent=2)
-    click.echo("\nOptions are given as: askless solve ... --option NAME=VALUE")
+    say("", "Options are given as: askless solve ... --option NAME=VALUE")
     for learner in LEARNERS.values():
         print_heading(f"fit --method {learner.name}")
         print_paragraph(learner.summary)
         if learner.is_anytime:
             print_paragraph("Anytime: --time-limit or Ctrl-C give the best so far.")
-        click.echo()
+        say()
         options = [(name, repr(value)) for name, value in _options(learner).items()]
         print_table(["option", "default"], options, indent=2)
-    click.echo("\nOptions are given as: askless fit ... --option NAME=VALUE")
+    say("", "Options are given as: askless fit ... --option NAME=VALUE")
 
 
 def _describe(method: Method) -> dict[str, object]:

@@ -5,14 +5,15 @@ It must not know the formats: they are the library's.
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from askless.cli._files import write_whole
-from askless.cli._output import flowchart, print_flowchart
-from askless.cli._reading import edited_option, policy_argument
+from askless.cli._options import edited_option, policy_argument
+from askless.cli._output import flowchart, print_flowchart, say
 from askless.exceptions import DataFileError
 from askless.export import FORMATS, options_of, show
 from askless.policy import load
@@ -36,8 +37,8 @@ __all__ = ["show_command"]
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write to this file instead of stdout.",
 )
-@click.option("--max-depth", type=int, help="Show only so many levels of tests.")
-@click.option("--max-trees", type=int, help="Show only so many trees of a forest.")
+@click.option("--max-depth", type=int, help="Show only this many levels of tests.")
+@click.option("--max-trees", type=int, help="Show only this many trees of a forest.")
 @click.option("--ascii", is_flag=True, help="Draw with plain ASCII characters.")
 @click.option("--title", help="What to write above a picture.")
 @click.option("--budget", type=float, help="Mark what is beyond this cost.")
@@ -67,11 +68,10 @@ def show_command(
         print_flowchart(flowchart(loaded, **options))
         return
     shown = show(loaded, format, **options)
-    content = shown if isinstance(shown, bytes) else shown.encode()
     if output is None:
-        # In bytes, whatever the encoding of stdout.
-        click.echo(content, nl=False)
+        _print(shown)
         return
+    content = shown if isinstance(shown, bytes) else shown.encode()
     if output.exists() and output.samefile(policy):
         raise DataFileError(
             "The output must be another file than the policy. Got the policy itself, "
@@ -80,7 +80,18 @@ def show_command(
     if isinstance(shown, str) and not content.endswith(b"\n"):
         content += b"\n"
     write_whole({output: content})
-    click.echo(f"Wrote {output}")
+    say(f"Wrote {output}")
+
+
+def _print(shown: str | bytes) -> None:
+    """Print what was asked for; in a pipe, to the last byte."""
+    if not sys.stdout.isatty():
+        # In bytes, whatever the encoding of stdout.
+        click.echo(shown if isinstance(shown, bytes) else shown.encode(), nl=False)
+    elif isinstance(shown, str):
+        say(*shown.removesuffix("\n").split("\n"))
+    else:
+        raise click.UsageError("This format is not text: write it to a file with -o.")
 
 
 def _is_given(value: object) -> bool:

@@ -5,8 +5,6 @@ It reads, calls the library and reports. It must not know how a table is solved.
 
 from __future__ import annotations
 
-import json
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +12,23 @@ import click
 
 from askless.cli._files import check_policy_path
 from askless.cli._fit_costs import fit_costs
+from askless.cli._options import (
+    costs_option,
+    data_argument,
+    drop_option,
+    free_options,
+    json_option,
+    output_option,
+    quiet_option,
+    target_option,
+)
 from askless.cli._output import format_number, print_json, print_note, working
-from askless.cli._reading import find_role, json_option, read_names
+from askless.cli._reading import collect_notes, find_role, read_names
 from askless.cli._report import describe_solution, print_solution
-from askless.exceptions import AsklessError, AsklessWarning, InvalidOptionError
+from askless.exceptions import AsklessError, InvalidOptionError
 from askless.problem import Table, read_costs, read_table
 from askless.solve import Solution, solve
-from askless.solve._answer import Progress
+from askless.solve._task import Progress
 
 __all__ = ["solve_command"]
 
@@ -28,63 +36,11 @@ __all__ = ["solve_command"]
 HOW_TO_SOLVE = ("method", "objective", "stop", "budget", "max_error", "time_limit")
 
 
-def parse_options(
-    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
-) -> dict[str, Any]:
-    """Return the options of the method by name."""
-    options: dict[str, Any] = {}
-    for value in values:
-        name, sign, text = value.partition("=")
-        if not sign or not name.strip():
-            raise click.BadParameter(
-                f"{value!r} is not of the form NAME=VALUE.", ctx, param
-            )
-        options[name.strip().replace("-", "_")] = parse_value(text.strip())
-    return options
-
-
-def parse_value(text: str) -> Any:
-    """Return what a text stands for: a number, a truth value, None, a list, or itself.
-
-    Examples
-    --------
-    >>> [parse_value(text) for text in ("3", "0.5", "true", "none", "[1, 2]", "prior")]
-    [3, 0.5, True, None, [1, 2], 'prior']
-    """
-    words = {"true": True, "yes": True, "false": False, "no": False, "none": None}
-    if text.lower() in words:
-        return words[text.lower()]
-    for kind in (int, float, _parse_list):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def _parse_list(text: str) -> list[Any]:
-    if not text.startswith("["):
-        raise ValueError(text)
-    items: list[Any] = json.loads(text)
-    return items
-
-
 @click.command("solve", short_help="Find a cheap policy for a known table.")
-@click.argument("table", type=click.Path(path_type=Path, dir_okay=False))
-@click.option(
-    "--target", required=True, metavar="COLUMN", help="The column of classes."
-)
-@click.option(
-    "--costs",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="What tests cost: CSV with the columns test,cost, or TOML. 1 each by default.",
-)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="Write the policy to this file.",
-)
+@data_argument("table")
+@target_option(required=True)
+@costs_option()
+@output_option
 @click.option(
     "--prior",
     metavar="COLUMN",
@@ -95,9 +51,7 @@ def _parse_list(text: str) -> list[Any]:
     metavar="COLUMN",
     help="The column of names of the cases; 'case' if there is one.",
 )
-@click.option(
-    "--drop", multiple=True, metavar="COLUMN", help="A column that is no test."
-)
+@drop_option
 @click.option(
     "--method",
     default="auto",
@@ -122,7 +76,7 @@ def _parse_list(text: str) -> list[Any]:
     show_default=True,
     help="What is to be found out.",
 )
-@click.option("--levels", type=int, help="Cut numbers into so many levels.")
+@click.option("--levels", type=int, help="Cut numbers into this many levels.")
 @click.option("--thresholds", is_flag=True, help="Compare numbers with a threshold.")
 @click.option(
     "--missing",
@@ -133,16 +87,9 @@ def _parse_list(text: str) -> list[Any]:
 )
 @click.option("--unknown", metavar="TEXT", help="A text that marks an unknown outcome.")
 @click.option("--merge", is_flag=True, help="Merge cases that show the same.")
-@click.option(
-    "--option",
-    "options",
-    multiple=True,
-    callback=parse_options,
-    metavar="NAME=VALUE",
-    help="An option of the method.",
-)
+@free_options("An option of the method.")
 @json_option
-@click.option("--quiet", "-q", is_flag=True, help="Leave out the flowchart.")
+@quiet_option
 def solve_command(
     table: Path,
     output: Path | None,
@@ -209,8 +156,7 @@ def _how_far(progress: Progress) -> str:
 def _solve(
     table: Table, how: dict[str, Any], options: dict[str, Any], notes: list[str]
 ) -> Solution:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", AsklessWarning)
+    with collect_notes(notes):
         try:
             solution = solve(table, **how, **options)
         except AsklessError:
@@ -223,7 +169,6 @@ def _solve(
                 f"An option must have a value of its kind. Got {given} ({error}). See "
                 "`askless methods` for what each option means."
             ) from error
-    said = [str(warning.message) for warning in caught]
-    # A warning says what a note of the table says.
-    notes += dict.fromkeys([*said, *solution.notes])
+    # A warning may say what a note of the table says.
+    notes += [note for note in dict.fromkeys(solution.notes) if note not in notes]
     return solution

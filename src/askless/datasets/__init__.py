@@ -10,11 +10,11 @@ from askless.datasets._catalogue import DatasetInfo, list_datasets, load_dataset
 from askless.datasets._clinic import make_clinic
 from askless.datasets._costs import make_costs
 from askless.datasets._examples import Examples
-from askless.datasets._noisy import make_classifiers, make_sparse_table
 from askless.datasets._public import load_public
 from askless.datasets._questions import load_questions
 from askless.datasets._random import make_random_table
 from askless.datasets._synthetic import make_synthetic_1024
+from askless.datasets._unknown_tables import make_classifiers, make_sparse_table
 
 __all__ = [
     "DatasetInfo",

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from askless.datasets._rng import RandomState, make_rng
 from askless.exceptions import InvalidOptionError
 from askless.problem import Costs, as_columns
+from askless.problem._column import is_number
 
 __all__ = ["discount_group", "make_costs"]
 
@@ -56,7 +57,7 @@ def discount_group(costs: Sequence[float], discount: float = 0.8) -> list[float]
 
 def _to_levels(column: NDArray[Any]) -> NDArray[np.intp]:
     """Return small integers: equal steps for numbers, one a value for the rest."""
-    if column.dtype.kind in "biuf":
+    if column.dtype.kind in "biuf" or is_number(column):
         values = column.astype(np.float64)
         is_missing = np.isnan(values)
         distinct, levels = np.unique(values, return_inverse=True)

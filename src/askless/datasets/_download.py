@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.exceptions import DatasetNotFoundError
+from askless.problem._column import is_missing
 
 __all__ = ["BUNDLED", "DOWNLOADABLE", "fetch_bundled", "fetch_download"]
 
@@ -142,6 +143,5 @@ def _decode(column: NDArray[Any], values: list[str] | None) -> NDArray[Any]:
         return column.astype(np.float64)
     decoded = np.empty(len(column), dtype=object)
     for row, position in enumerate(column.tolist()):
-        is_missing = position is None or position != position
-        decoded[row] = None if is_missing else values[int(position)]
+        decoded[row] = None if is_missing(position) else values[int(position)]
     return decoded

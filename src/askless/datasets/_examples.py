@@ -18,6 +18,7 @@ from askless.exceptions import (
     UnknownNameError,
 )
 from askless.problem import Costs, Table
+from askless.problem._column import is_missing
 
 __all__ = ["Examples"]
 
@@ -28,7 +29,7 @@ def _is_missing(column: NDArray[Any]) -> NDArray[np.bool_]:
         missing: NDArray[np.bool_] = np.isnan(column)
         return missing
     if column.dtype.kind == "O":
-        return np.array([value is None or value != value for value in column], bool)
+        return np.array([is_missing(value) for value in column], bool)
     return np.zeros(len(column), dtype=bool)
 
 
@@ -39,8 +40,8 @@ def _for_frame(column: NDArray[Any]) -> NDArray[Any] | list[Any]:
         return column
     # Both take None for missing; NaN would be a value in polars.
     return [
-        None if is_missing else value
-        for value, is_missing in zip(column.tolist(), missing, strict=True)
+        None if is_empty else value
+        for value, is_empty in zip(column.tolist(), missing, strict=True)
     ]
 
 

@@ -96,7 +96,7 @@ _SETS = (
     PublicSet("magic", 19020, 10, 2, "Telescope pictures: gamma ray or background."),
     PublicSet("monk1", 556, 6, 2, "Robots, the first monk's problem."),
     PublicSet("monk2", 601, 6, 2, "Robots, the second monk's problem."),
-    PublicSet("monk3", 554, 6, 2, "Robots, the third monk's problem (with noise)."),
+    PublicSet("monk3", 554, 6, 2, "Robots, the third monk's problem (class noise)."),
     PublicSet("mushroom", 8124, 22, 2, "Mushrooms: edible or poisonous."),
     PublicSet("nursery", 12960, 8, 5, "Applications to a nursery school: priority."),
     PublicSet("sonar", 208, 60, 2, "Sonar echoes: mine or rock."),

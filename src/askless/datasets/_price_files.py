@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from askless.exceptions import DatasetNotFoundError, UnknownNameError
 from askless.problem import Costs, read_columns
+from askless.problem._column import is_missing
 
 __all__ = ["LEVELS", "MISTAKES_FILE", "check_level", "read_mistakes", "read_prices"]
 
@@ -25,7 +26,7 @@ LEVELS = ("low", "middle", "high")
 
 def _text(value: Any) -> str | None:
     """Return a group's name, or None; a number read from a file becomes its text."""
-    if value is None or value != value or value == "":
+    if is_missing(value) or value == "":
         return None
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
@@ -140,7 +141,7 @@ def _read_delayed(
 
 
 def check_level(name: str, level: str) -> None:
-    """Refuse a level of mistakes for a set that has none, or a level nobody knows.
+    """Refuse a level of mistakes for a set that has none, or an unknown level.
 
     Parameters
     ----------

@@ -231,7 +231,7 @@ def _read_set(
     if costs is None:
         costs = _unit_costs(columns)
     if level is not None:
-        costs = _with_mistakes(costs, read_mistakes(path.parent, stem, level))
+        costs = costs.with_mistakes(read_mistakes(path.parent, stem, level))
     return Examples(
         columns=columns,
         y=y,
@@ -256,16 +256,6 @@ def _read_extra(folder: Path, stem: str, n_cases: int) -> dict[str, NDArray[Any]
                 if len(column) == n_cases
             }
     return extra
-
-
-def _with_mistakes(costs: Costs, mistakes: list[list[float]]) -> Costs:
-    return Costs(
-        {str(test): cost for test, cost in costs.costs.items()},
-        groups=costs.groups,
-        discounted=costs.discounted,
-        delayed=costs.delayed,
-        mistakes=mistakes,
-    )
 
 
 def _unit_costs(columns: dict[str, NDArray[Any]]) -> Costs:

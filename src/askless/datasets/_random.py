@@ -257,7 +257,7 @@ def make_random_table(
         )
     if not 0 <= unknown <= 1:
         raise InvalidOptionError(
-            f"unknown must be a share in [0, 1]. Got {unknown}. Give the part of the "
+            f"unknown must be a share in [0, 1]. Got {unknown}. Give the share of the "
             "outcomes to hide, 0.1 for every tenth."
         )
     rng = make_rng(random_state)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.evaluate._drift import count_visits
-from askless.evaluate._evaluate import evaluate
+from askless.evaluate._evaluate import evaluate_rows
 from askless.evaluate._evaluation import Evaluation
 from askless.policy import Policy, Tree
 from askless.problem import Outcome
@@ -138,9 +138,9 @@ def compare(
       33.3 %: 'b' -> 'a'
       't1' bought by 66.7 % -> 0 %
     """
-    a = evaluate(first, X, y, sample_weight=sample_weight)
-    b = evaluate(second, X, y, sample_weight=sample_weight)
-    old, new = first.predict(X).tolist(), second.predict(X).tolist()
+    a, by_first = evaluate_rows(first, X, y, sample_weight)
+    b, by_second = evaluate_rows(second, X, y, sample_weight)
+    old, new = by_first.tolist(), by_second.tolist()
     n = a.n_cases
     given = np.ones(n) if sample_weight is None else np.asarray(sample_weight, float)
     weights = given / given.sum()

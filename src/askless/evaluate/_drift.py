@@ -24,7 +24,7 @@ from askless.policy import (
 from askless.policy._base import raw_columns
 from askless.problem import Test
 
-__all__ = ["count_visits", "diagnose"]
+__all__ = ["count_visits", "diagnose", "used_tests"]
 
 # A share that is off by less than this is of no interest, however certain it is.
 LEAST_CHANGE = 0.05
@@ -83,7 +83,8 @@ def _trees_of(policy: Policy) -> list[Tree]:
     return []
 
 
-def _used_tests(policy: Policy) -> list[int]:
+def used_tests(policy: Policy) -> list[int]:
+    """Return the tests that a policy may ask for, by position."""
     if isinstance(policy, Sequence):
         return [int(test) for test in policy.order]
     if isinstance(policy, Tree | Forest | Ensemble):
@@ -105,12 +106,12 @@ def count_visits(
 
 def _find_strangers(policy: Policy, trees: list[Tree], X: Any) -> list[str]:
     """Return a note for each test that shows what the policy does not know."""
-    used = _used_tests(policy)
+    used = used_tests(policy)
     columns, n_rows = raw_columns(X, policy.coding, used)
     notes: list[str] = []
     for index in used if n_rows else []:
         test = policy.tests[index]
-        codes = test.encode(columns[test.name])
+        codes = test.encode_clean(columns[test.name])
         unseen = codes == test.unknown_code
         if unseen.any():
             value = _most_frequent(columns[test.name], unseen)
@@ -130,7 +131,7 @@ def _find_strangers(policy: Policy, trees: list[Tree], X: Any) -> list[str]:
 
 
 def _knows_missing(tree: Tree, index: int, test: Test) -> bool:
-    """Return whether some node has a branch for "missing" or parts numbers from it."""
+    """Return whether some node has a branch for "missing", or one for numbers."""
     nodes = np.flatnonzero(tree.test == index)
     if test.kind == "number":
         return bool(np.any(tree.cut[nodes] >= 0))

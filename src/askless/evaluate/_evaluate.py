@@ -13,9 +13,9 @@ from askless.exceptions import InvalidTableError
 from askless.policy import Policy
 from askless.policy._sample import draw_runs
 from askless.problem import Table
-from askless.problem._frames import clean_column
+from askless.problem._column import clean_column
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "evaluate_rows"]
 
 # With more ways to go than this, cases are drawn instead of followed.
 MOST_ENDINGS = 300_000
@@ -55,15 +55,15 @@ def evaluate(
                 "well. Leave them out."
             )
         return _evaluate_table(policy, data)
-    return _evaluate_rows(policy, data, y, sample_weight)
+    return evaluate_rows(policy, data, y, sample_weight)[0]
 
 
 def _evaluate_table(policy: Policy, table: Table) -> Evaluation:
-    labels = _true_labels(policy, table)
+    true = _true_classes(policy, table)
     try:
         endings = walk_table(policy, table, MOST_ENDINGS)
     except OverflowError:
-        return _sample_table(policy, table, labels)
+        return _sample_table(policy, table, true)
     n = table.n_cases
     cost, worst, error = np.zeros(n), np.zeros(n), np.zeros(n)
     mistake = np.zeros(n)
@@ -71,11 +71,11 @@ def _evaluate_table(policy: Policy, table: Table) -> Evaluation:
         cases = ending.cases
         cost[cases] += ending.chances * ending.spent
         worst[cases] = np.maximum(worst[cases], ending.spent)
-        is_wrong = labels[cases] != ending.decision
+        is_wrong = true[cases] != ending.decision
         error[cases] += ending.chances * is_wrong
         if policy.mistakes is not None:
             mistake[cases] += (
-                ending.chances * policy.mistakes[labels[cases], ending.decision]
+                ending.chances * policy.mistakes[true[cases], ending.decision]
             )
     costs, weights = _distribution(endings, table.prior)
     return Evaluation(
@@ -93,15 +93,13 @@ def _evaluate_table(policy: Policy, table: Table) -> Evaluation:
     )
 
 
-def _sample_table(
-    policy: Policy, table: Table, labels: NDArray[np.int64]
-) -> Evaluation:
+def _sample_table(policy: Policy, table: Table, true: NDArray[np.int64]) -> Evaluation:
     """Evaluate on cases drawn from the prior, since there are too many ways to go."""
-    runs = draw_runs(policy, table, labels.astype(np.int32), most_runs=2000)
+    runs = draw_runs(policy, table, true.astype(np.int32), most_runs=2000)
     costs, where = np.unique(runs.costs, return_inverse=True)
     mistake = None
     if policy.mistakes is not None:
-        mistake = float(policy.mistakes[labels[runs.cases], runs.decisions].mean())
+        mistake = float(policy.mistakes[true[runs.cases], runs.decisions].mean())
     unsaid = np.full(table.n_cases, np.nan)
     sample = runs.summary
     return Evaluation(
@@ -119,17 +117,17 @@ def _sample_table(
     )
 
 
-def _true_labels(policy: Policy, table: Table) -> NDArray[np.int64]:
+def _true_classes(policy: Policy, table: Table) -> NDArray[np.int64]:
     """Return, for each case, which of the policy's decisions is right."""
-    index = {label: i for i, label in enumerate(policy.classes)}
+    index = {known: i for i, known in enumerate(policy.classes)}
     # A policy that finds out the case lists the cases as they stand.
     finds_case = policy.classes == table.cases and policy.classes != table.classes
-    if not finds_case and all(label in index for label in table.classes):
-        by_class = np.array([index[label] for label in table.classes])
+    if not finds_case and all(known in index for known in table.classes):
+        by_class = np.array([index[known] for known in table.classes])
         return by_class[table.class_ids]
     if all(case in index for case in table.cases):
         return np.array([index[case] for case in table.cases])
-    absent = next(label for label in table.classes if label not in index)
+    absent = next(known for known in table.classes if known not in index)
     raise InvalidTableError(
         "The classes of the table must be decisions of the policy. Got "
         f"{absent!r}, which the policy never decides. Evaluate it on its own table."
@@ -140,17 +138,26 @@ def _distribution(
     endings: list[Ending], prior: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     spent = np.array([ending.spent for ending in endings])
-    mass = np.array([float(e.chances @ prior[e.cases]) for e in endings])
+    weights = np.array([float(e.chances @ prior[e.cases]) for e in endings])
     costs, where = np.unique(spent, return_inverse=True)
-    return costs, _sum_by(where, mass)
+    return costs, _sum_by(where, weights)
 
 
 def _sum_by(where: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.bincount(where, weights=weights).astype(np.float64)
 
 
-def _evaluate_rows(policy: Policy, X: Any, y: Any, sample_weight: Any) -> Evaluation:
-    cost = policy.cost(X)
+def evaluate_rows(
+    policy: Policy, X: Any, y: Any, sample_weight: Any
+) -> tuple[Evaluation, NDArray[Any]]:
+    """Return what a policy costs on rows, and what it decides, from one run.
+
+    Parameters
+    ----------
+    policy, X, y, sample_weight
+        See :func:`evaluate`.
+    """
+    decided, cost = policy.predict_and_cost(X)
     n = len(cost)
     if n == 0:
         raise InvalidTableError(
@@ -166,19 +173,18 @@ def _evaluate_rows(policy: Policy, X: Any, y: Any, sample_weight: Any) -> Evalua
                 f"There must be a class for each row. Got {len(true)} for {n} rows. "
                 "Pass as many as there are rows."
             )
-        decided = policy.predict(X)
-        truth, decision = _match_labels(policy, true, decided)
+        truth, decision = _match_classes(policy, true, decided)
         error = (truth != decision).astype(np.float64)
         if policy.mistakes is not None:
             if np.any(truth < 0):
-                stranger = true.tolist()[np.flatnonzero(truth < 0)[0]]
+                new = true.tolist()[np.flatnonzero(truth < 0)[0]]
                 raise InvalidTableError(
                     "To price mistakes, every true class must be known to the policy. "
-                    f"Got {stranger!r}. Leave such rows out."
+                    f"Got {new!r}. Leave such rows out."
                 )
             mistake_cost = float(policy.mistakes[truth, decision] @ weights)
     costs, where = np.unique(cost, return_inverse=True)
-    return Evaluation(
+    found = Evaluation(
         expected_cost=float(cost @ weights),
         worst_cost=float(cost.max()),
         error=float(error @ weights),
@@ -189,17 +195,18 @@ def _evaluate_rows(policy: Policy, X: Any, y: Any, sample_weight: Any) -> Evalua
         costs=costs,
         weights=_sum_by(where, weights),
     )
+    return found, decided
 
 
-def _match_labels(
+def _match_classes(
     policy: Policy, true: NDArray[Any], decided: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return true and decided classes, numbered alike; text may spell a number."""
-    index: dict[Any, int] = {label: i for i, label in enumerate(policy.classes)}
-    for i, label in enumerate(policy.classes):
-        index.setdefault(str(label), i)
-    truth = np.array([index.get(label, -1) for label in true.tolist()])
-    return truth, np.array([index[label] for label in decided.tolist()])
+    index: dict[Any, int] = {known: i for i, known in enumerate(policy.classes)}
+    for i, known in enumerate(policy.classes):
+        index.setdefault(str(known), i)
+    truth = np.array([index.get(known, -1) for known in true.tolist()])
+    return truth, np.array([index[known] for known in decided.tolist()])
 
 
 def _check_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:

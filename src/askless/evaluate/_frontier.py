@@ -7,22 +7,29 @@ nor how a frontier is drawn.
 
 from __future__ import annotations
 
-import copy
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askless.evaluate._frontier_data import (
+    FrontierData,
+    Metric,
+    choose_budgets,
+    list_folds,
+    make_metric,
+    read_data,
+)
+from askless.evaluate._frontier_models import fit_at, name_models, run_model
 from askless.evaluate._frontier_points import Frontier, FrontierPoint
-from askless.exceptions import InvalidOptionError, InvalidTableError
-from askless.problem import Costs, as_columns
-from askless.problem._frames import is_frame
+from askless.exceptions import InvalidOptionError
+from askless.problem._frames import take_rows
 
 __all__ = ["frontier"]
 
-Metric = Callable[[NDArray[Any], NDArray[Any]], float]
+# Mean cost and error of a model at a setting, fold by fold.
+Pairs = dict[tuple[str, str], list[tuple[float, float]]]
 
 
 def frontier(
@@ -94,268 +101,53 @@ def frontier(
         raise InvalidOptionError(
             f"confidence must be between 0 and 1. Got {confidence!r}. 0.95 is usual."
         )
-    curves = _name_models(models)
-    labels = np.asarray(y)
-    names, n_rows = _describe(X)
-    if isinstance(X, Mapping):
-        # Estimators take frames and arrays; columns of an array are called by number.
-        if costs is not None:
-            costs = _number_names(_settle_costs(costs, len(names)), names)
-        X, names = _as_matrix(X), [f"x{i}" for i in range(len(names))]
-    if len(labels) != n_rows or n_rows == 0:
-        raise InvalidTableError(
-            f"Every row must have a class, and there must be rows. Got {n_rows} rows "
-            f"and {len(labels)} classes. Check y."
-        )
-    settled = _settle_costs(costs, len(names))
-    total = _price_of_all(settled, names)
-    targets = _choose_budgets(budgets, settled, names, total)
-    judge = _make_metric(metric, settled, np.unique(labels))
-    folds = list(_split(cv, labels, random_state))
-    measured: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    for number, (train, test) in enumerate(folds):
-        for name, settings in curves.items():
-            for model, setting in settings:
-                if on_progress is not None:
-                    on_progress(f"fold {number + 1} of {len(folds)}, {name} {setting}")
-                fitted = _fit_at(
-                    model, setting, _take(X, train), labels[train], costs, targets
-                )
-                for label, policy in fitted:
-                    rows = _take(X, test)
-                    decided = np.asarray(policy.predict(rows))
-                    measured.setdefault((name, label), []).append(
-                        (
-                            _mean_cost(policy, rows, total),
-                            float(judge(labels[test], decided)),
-                        )
-                    )
-    points = [
-        _summarise(name, setting, np.array(pairs), confidence)
-        for (name, setting), pairs in measured.items()
-    ]
+    curves = name_models(models)
+    data = read_data(X, y, costs)
+    targets = choose_budgets(budgets, data.prices)
+    judge = make_metric(metric, data.costs, np.unique(data.y))
+    folds = list_folds(cv, data.y, random_state)
+    measured: Pairs = {}
+    for number, fold in enumerate(folds):
+
+        def tell(what: str, number: int = number) -> None:
+            if on_progress is not None:
+                on_progress(f"fold {number + 1} of {len(folds)}, {what}")
+
+        _measure_fold(measured, curves, data, fold, targets, judge, tell)
     return Frontier(
-        tuple(points),
+        tuple(
+            _summarise(name, setting, np.array(pairs), confidence)
+            for (name, setting), pairs in measured.items()
+        ),
         metric=metric if isinstance(metric, str) else metric.__name__,
         confidence=confidence,
-        cost_of_all=total,
+        cost_of_all=data.prices.cost_of_all(),
         n_folds=len(folds),
     )
 
 
-# Models.
-
-
-def _name_models(models: Any) -> dict[str, list[tuple[Any, str]]]:
-    """Return the models of each curve with the setting of each."""
-    if not isinstance(models, Mapping):
-        listed = models if isinstance(models, (list, tuple)) else [models]
-        named: dict[str, list[Any]] = {}
-        for model in listed:
-            named.setdefault(type(model).__name__, []).append(model)
-        models = named
-    if not models:
-        raise InvalidOptionError(
-            "There must be a model to measure. Got none. Pass an estimator."
-        )
-    curves = {}
-    for name, given in models.items():
-        settings = list(given) if isinstance(given, (list, tuple)) else [given]
-        for model in settings:
-            if not hasattr(model, "fit") or not hasattr(model, "predict"):
-                raise InvalidOptionError(
-                    "A model must have fit and predict. Got "
-                    f"{type(model).__name__} under {name!r}. Pass an estimator."
-                )
-        curves[str(name)] = list(zip(settings, _tell_apart(settings), strict=True))
-    return curves
-
-
-def _tell_apart(models: list[Any]) -> list[str]:
-    """Return, for each model of a curve, the parameters that it alone has."""
-    every = [
-        model.get_params() if hasattr(model, "get_params") else {} for model in models
-    ]
-    keys = [
-        key
-        for key in (every[0] if every else {})
-        if len({repr(params.get(key)) for params in every}) > 1
-    ]
-    texts = [
-        ", ".join(f"{key}={params.get(key)!r}" for key in keys) for params in every
-    ]
-    if len(models) > 1 and len(set(texts)) < len(texts):
-        return [str(i + 1) for i in range(len(models))]
-    return texts
-
-
-def _fit_at(
-    model: Any,
-    setting: str,
-    X: Any,
-    y: NDArray[Any],
-    costs: Any,
+def _measure_fold(
+    measured: Pairs,
+    curves: dict[str, list[tuple[Any, str]]],
+    data: FrontierData,
+    fold: tuple[NDArray[np.intp], NDArray[np.intp]],
     budgets: list[float],
-) -> Iterator[tuple[str, Any]]:
-    """Yield fitted models: one, or one for each budget."""
-    from sklearn.base import clone
-
-    params = model.get_params() if hasattr(model, "get_params") else {}
-    fresh = clone(model) if hasattr(model, "get_params") else copy.deepcopy(model)
-    if "costs" in params and params["costs"] is None and costs is not None:
-        fresh.set_params(costs=costs)
-    if "budget" not in params or params["budget"] is not None:
-        yield setting, fresh.fit(X, y)
-        return
-    prefix = f"{setting}, " if setting else ""
-    if hasattr(model, "at_budget"):
-        fresh.set_params(budget=max(budgets)).fit(X, y)
-        for budget in budgets:
-            yield f"{prefix}budget={budget:.4g}", fresh.at_budget(budget)
-        return
-    for budget in budgets:
-        chosen = clone(fresh).set_params(budget=budget)
-        with warnings.catch_warnings():
-            # A budget that buys nothing is a point of the curve like any other.
-            warnings.simplefilter("ignore", UserWarning)
-            yield f"{prefix}budget={budget:.4g}", chosen.fit(X, y)
-
-
-def _mean_cost(model: Any, rows: Any, total: float) -> float:
-    return float(np.mean(model.cost(rows))) if hasattr(model, "cost") else total
-
-
-# Data and costs.
-
-
-def _describe(X: Any) -> tuple[list[str], int]:
-    if isinstance(X, Mapping) or is_frame(X):
-        columns = as_columns(X)
-        return list(columns), len(next(iter(columns.values()), ()))
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise InvalidTableError(
-            f"X must have two dimensions. Got the shape {array.shape}. Pass a frame, "
-            "or a row for each case."
-        )
-    return [f"x{i}" for i in range(array.shape[1])], len(array)
-
-
-def _take(X: Any, rows: NDArray[np.intp]) -> Any:
-    if is_frame(X):
-        import narwhals as nw
-
-        return nw.from_native(X, eager_only=True)[rows].to_native()
-    return np.asarray(X)[rows]
-
-
-def _as_matrix(columns: Mapping[str, Any]) -> NDArray[Any]:
-    """Return columns as a matrix of floats, or of objects if some are not numbers."""
-    arrays = list(as_columns(columns).values())
-    is_numeric = all(array.dtype.kind in "iuf" for array in arrays)
-    matrix = np.empty(
-        (len(arrays[0]), len(arrays)), dtype=np.float64 if is_numeric else object
-    )
-    for i, array in enumerate(arrays):
-        matrix[:, i] = array
-    return matrix
-
-
-def _number_names(costs: Costs, names: list[str]) -> Costs:
-    """Return the same costs for columns that are called by their number."""
-    numbers: dict[Any, str] = {name: f"x{i}" for i, name in enumerate(names)}
-    numbers |= {i: f"x{i}" for i in range(len(names))}
-
-    def number(key: Any) -> Any:
-        return numbers.get(key, key)
-
-    return Costs(
-        {number(key): cost for key, cost in costs.costs.items()},
-        groups={group: map(number, keys) for group, keys in costs.groups.items()},
-        discounted={number(key): cost for key, cost in costs.discounted.items()},
-        delayed=[number(key) for key in costs.delayed],
-        by_outcome={number(key): prices for key, prices in costs.by_outcome.items()},
-        mistakes=costs.mistakes,
-    )
-
-
-def _settle_costs(costs: Any, n_tests: int) -> Costs:
-    if costs is None:
-        return Costs([1.0] * n_tests)
-    return costs if isinstance(costs, Costs) else Costs(costs)
-
-
-def _price_of_all(costs: Costs, names: list[str]) -> float:
-    from askless.problem import Test
-
-    tests = tuple(Test(name, "number") for name in names)
-    return costs.price_list(tests).cost_of_all()
-
-
-def _choose_budgets(
-    budgets: Any, costs: Costs, names: list[str], total: float
-) -> list[float]:
-    from askless.problem import Test
-
-    if budgets is not None and not isinstance(budgets, int):
-        listed = sorted({float(budget) for budget in budgets})
-        if not listed or not all(0 <= b < np.inf for b in listed):
-            raise InvalidOptionError(
-                f"budgets must be numbers >= 0. Got {budgets!r}. They are in the unit "
-                "of the costs."
-            )
-        return listed
-    n_budgets = 8 if budgets is None else budgets
-    if n_budgets < 1:
-        raise InvalidOptionError(
-            f"There must be a budget. Got {n_budgets}. Ask for at least one."
-        )
-    prices = costs.price_list(tuple(Test(name, "number") for name in names)).full
-    positive = prices[prices > 0]
-    cheapest = float(positive.min()) if positive.size else 0.0
-    if cheapest == 0 or total <= cheapest:
-        return [total]
-    return [float(b) for b in np.geomspace(cheapest, total, n_budgets)]
-
-
-def _make_metric(metric: str | Metric, costs: Costs, classes: Any) -> Metric:
-    if callable(metric):
-        return metric
-    if metric == "error":
-        return lambda true, decided: float(np.mean(true != decided))
-    matrix = costs.mistake_matrix(tuple(classes.tolist()))
-    if metric != "mistakes" or matrix is None:
-        raise InvalidOptionError(
-            "metric must be 'error', 'mistakes' where the costs price mistakes, or a "
-            f"function of the true and the decided classes. Got {metric!r}. Leave it "
-            "out to count errors."
-        )
-
-    def price(true: NDArray[Any], decided: NDArray[Any]) -> float:
-        rows, columns = (
-            np.searchsorted(classes, true),
-            np.searchsorted(classes, decided),
-        )
-        return float(matrix[rows, columns].mean())
-
-    return price
-
-
-def _split(
-    cv: Any, y: NDArray[Any], random_state: int
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    from sklearn.model_selection import StratifiedKFold
-
-    if isinstance(cv, int):
-        smallest = int(np.unique(y, return_counts=True)[1].min())
-        if not 2 <= cv <= smallest:
-            raise InvalidOptionError(
-                "There must be at least 2 folds, and a row of each class for each of "
-                f"them. Got cv={cv}, and {smallest} rows of the rarest class. Use "
-                "fewer folds, or leave the class out."
-            )
-        cv = StratifiedKFold(cv, shuffle=True, random_state=random_state)
-    yield from cv.split(np.zeros(len(y)), y)
+    judge: Metric,
+    tell: Callable[[str], None],
+) -> None:
+    """Fit every model on a fold, and add what it costs and how it errs."""
+    train, test = fold
+    X_train, X_test = take_rows(data.X, train), take_rows(data.X, test)
+    y_train, y_test = data.y[train], data.y[test]
+    cost_of_all = data.prices.cost_of_all()
+    for name, settings in curves.items():
+        for model, setting in settings:
+            tell(f"{name} {setting}")
+            fitted = fit_at(model, setting, X_train, y_train, data.given, budgets)
+            for label, policy in fitted:
+                decided, cost = run_model(policy, X_test, cost_of_all)
+                pair = (cost, float(judge(y_test, decided)))
+                measured.setdefault((name, label), []).append(pair)
 
 
 def _summarise(

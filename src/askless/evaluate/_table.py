@@ -150,10 +150,7 @@ class Guide:
         chances = self._chances(column, visit.shown.get(column))
         following: dict[Any, list[tuple[int, Any]]] = {}
         bills: dict[Any, Bill] = {}
-        may_come = set(codes[~is_unknown].tolist())
-        if is_unknown.any():
-            may_come |= set(np.flatnonzero(chances > 0).tolist())
-        for code in sorted(may_come):
+        for code in self.table.possible.list_codes(column, visit.cases, chances):
             comes = np.where(is_unknown, chances[code] > 0, codes == code)
             bill, state = self._pay(visit, test, int(self.translation(test)[code]))
             key = (state, bill.spent)
@@ -165,17 +162,8 @@ class Guide:
         ]
 
     def _chances(self, column: int, allowed: Any) -> NDArray[np.float64]:
-        """Return the chance of each code where the outcome is unknown.
-
-        A test without any level shows what the policy has never seen: its own code for
-        "unknown", the last one.
-        """
-        n_levels = self.table.tests[column].n_levels
-        chances = np.zeros(n_levels + 2)
-        if n_levels:
-            chances[:n_levels] = self.table.chances[column]
-        else:
-            chances[-1] = 1.0
+        """Return the chance of each code where the outcome is unknown."""
+        chances = self.table.possible.chances_of(column)
         if allowed is not None:
             chances *= allowed
         total = chances.sum()

@@ -39,7 +39,7 @@ SHADES = (
 
 
 def colours_of(order: list[int], n_classes: int) -> tuple[str, ...]:
-    """Return a colour for each class, given the classes from the commonest on.
+    """Return a colour for each class, given the classes, the most common first.
 
     Examples
     --------
@@ -47,6 +47,6 @@ def colours_of(order: list[int], n_classes: int) -> tuple[str, ...]:
     ('#e69f00', '#0072b2')
     """
     colours = [REST] * n_classes
-    for colour, label in zip(SHADES, order, strict=False):
-        colours[label] = colour
+    for colour, one in zip(SHADES, order, strict=False):
+        colours[one] = colour
     return tuple(colours)

@@ -109,7 +109,7 @@ class Dialect:
             return written
         return _exact_product(value)
 
-    def label(self, value: str | bool | int | float) -> str:
+    def literal(self, value: str | bool | int | float) -> str:
         """Return a literal of an outcome or a class."""
         if isinstance(value, str):
             return self.text(value)

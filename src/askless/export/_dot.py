@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from askless.export._colours import blend
-from askless.export._labels import one_tree, percent_text
-from askless.export._picture import Box, Picture, picture_of
+from askless.export._picture import Box, Picture, draw_one
 from askless.policy import Policy
 
 __all__ = ["to_dot"]
@@ -41,8 +40,9 @@ def to_dot(
       0 -> 2 [label=" 1 ", penwidth=3.00];
     }
     """
-    drawn = one_tree(policy, "DOT", tree)
-    picture = picture_of(drawn, title=title, max_depth=max_depth, budget=budget)
+    picture = draw_one(
+        policy, "DOT", tree, title=title, max_depth=max_depth, budget=budget
+    )
     facts = "   ".join(f"{name} {value}" for name, value in picture.facts)
     head = [
         "digraph policy {",
@@ -63,15 +63,12 @@ def to_dot(
 
 
 def _attributes(box: Box, picture: Picture) -> str:
-    second = f"spent {box.spent} · {percent_text(box.share)}"
-    if box.n_hidden:
-        second += f" · {box.n_hidden} more"
     if not box.is_leaf:
-        return f"label={_quote(f'{box.title}?  {box.price}', second)}"
+        return f"label={_quote(f'{box.title}?  {box.price}', box.below)}"
     first = f"{box.title}  {box.certainty}" if box.certainty else box.title
     colour = picture.colours[box.decision]
     return (
-        f"label={_quote(first, second)}, "
+        f"label={_quote(first, box.below)}, "
         f'fillcolor="{blend(colour, "#ffffff", 0.16)}", color="{colour}"'
     )
 

@@ -85,8 +85,6 @@ def to_html(
 
 
 def _row(box: Box) -> list[Any]:
-    notes = [f"group {box.group}"] if box.group else []
-    notes += ["delayed: the rest is ordered with it"] if box.is_delayed else []
     return [
         box.parent,
         box.label,
@@ -99,7 +97,7 @@ def _row(box: Box) -> list[Any]:
         box.decision,
         box.is_leaf,
         box.is_over,
-        ", ".join(notes),
+        ", ".join(box.notes),
     ]
 
 
@@ -116,7 +114,7 @@ def _legend(pictures: list[Picture], order: list[int]) -> list[tuple[int, float]
 
 
 def _forest_facts(forest: Forest) -> list[tuple[str, str]]:
-    return [("trees", f"{forest.n_trees:,}, their {forest.rule} decide")]
+    return [("trees", f"{forest.n_trees:,}, their {forest.voting} decide")]
 
 
 def _plain_text(policy: Policy) -> str:

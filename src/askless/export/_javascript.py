@@ -8,17 +8,10 @@ from typing import Any
 
 from askless.exceptions import InvalidOptionError
 from askless.export._labels import summary_line
-from askless.export._program import (
-    Compare,
-    Decide,
-    Level,
-    Program,
-    Row,
-    Select,
-    to_program,
-)
+from askless.export._program import Program, Row, row_values, rows_text, to_program
 from askless.policy import Policy
 from askless.problem import Outcome
+from askless.problem._column import EXACT_WHOLE
 
 __all__ = ["to_javascript"]
 
@@ -194,7 +187,7 @@ def to_javascript(policy: Policy, *, module: bool = False) -> str:
     """
     program = to_program(policy, "JavaScript")
     summary = summary_line(policy)
-    spellings = _map({test: _Map(found) for test, found in program.spellings.items()})
+    spellings = _value(program.spellings)
     parts = [HEAD.format(summary=summary)]
     if program.is_forest:
         trees = "".join(f"  [\n{_rows_text(rows, 4)}  ],\n" for rows in program.trees)
@@ -210,41 +203,17 @@ def to_javascript(policy: Policy, *, module: bool = False) -> str:
 
 
 def _forest_text(program: Program) -> str:
-    prices = "null"
-    if program.prices is not None:
-        prices = _map({test: list(found) for test, found in program.prices.items()})
     return (
         f"const CLASSES = {_value(list(program.classes))};\n"
         f"// MISTAKES[true class][decision]\nconst MISTAKES = "
         f"{_value(program.mistakes)};\n"
         "// What a test charges: in full, once its group is open, and the group.\n"
-        f"const PRICES = {prices};\n"
+        f"const PRICES = {_value(program.prices)};\n"
     )
 
 
 def _rows_text(rows: Iterable[Row], indent: int) -> str:
-    return "".join(
-        f"{' ' * indent}{_row_text(row)}, // {number}\n"
-        for number, row in enumerate(rows)
-    )
-
-
-def _row_text(row: Row) -> str:
-    match row:
-        case Compare():
-            parts = ["<=", row.test, row.cut, row.low, row.high, row.missing]
-        case Level():
-            parts = ["level", row.test, list(row.cuts), list(row.levels), row.missing]
-        case Select():
-            outcomes = _Map(row.outcomes)
-            parts = ["is", row.test, outcomes, row.missing, row.unseen]
-        case Decide(label=label, spent=spent, weights=weights):
-            parts = ["decide", _Map(weights)] if weights else ["decide", label, spent]
-    return _value(parts)
-
-
-class _Map(dict[Any, Any]):
-    """A mapping whose keys need not be text."""
+    return rows_text(rows, lambda row: " " * indent + _value(row_values(row)), " //")
 
 
 def _map(entries: dict[Any, Any]) -> str:
@@ -255,15 +224,16 @@ def _map(entries: dict[Any, Any]) -> str:
 def _pairs(key: Outcome, value: Any) -> list[str]:
     """Return an entry; twice for a number that only a BigInt holds in JavaScript."""
     keys = [_value(key)]
-    if isinstance(key, int) and abs(key) > 2**53:
+    if isinstance(key, int) and abs(key) > EXACT_WHOLE:
         keys.append(f"{key}n")
     return [f"[{key}, {_value(value)}]" for key in keys]
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, _Map):
+    if isinstance(value, dict):
+        # An object of JavaScript takes text for a key and nothing else.
         return _map(value)
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, float) and value in (float("inf"), -float("inf")):
         return "Infinity" if value > 0 else "-Infinity"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._text import escape_unprintable
 from askless.exceptions import InvalidOptionError
 from askless.policy import Forest, Policy, Tree
 from askless.problem import Test
@@ -20,7 +21,6 @@ __all__ = [
     "check_depth",
     "children_of",
     "decision_text",
-    "escape_unprintable",
     "node_shares",
     "number_text",
     "one_tree",
@@ -93,7 +93,7 @@ def summary_line(policy: Policy) -> str:
     if isinstance(policy, Forest):
         return (
             f"A forest of {policy.n_trees:,} trees and {policy.n_nodes:,} nodes; their "
-            f"{policy.rule} decide."
+            f"{policy.voting} decide."
         )
     return f"A {policy.kind} of {len(policy.tests):,} tests."
 
@@ -115,7 +115,7 @@ def children_of(tree: Tree, node: int) -> list[int]:
 
 
 def node_shares(tree: Tree) -> NDArray[np.float64]:
-    """Return which part of all cases gets to each node.
+    """Return which share of all cases gets to each node.
 
     Weighed at the leaves, as the expected cost is.
     """
@@ -176,14 +176,3 @@ def number_text(value: Any) -> str:
     '2.5'
     """
     return f"{value:.6g}"
-
-
-def escape_unprintable(text: str) -> str:
-    r"""Return a name with an escape for each character that does not print.
-
-    Examples
-    --------
-    >>> escape_unprintable("two\nlines")
-    'two\\nlines'
-    """
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from askless.export._colours import blend
-from askless.export._labels import one_tree, percent_text
-from askless.export._picture import Box, picture_of
+from askless.export._picture import Box, draw_one
 from askless.policy import Policy
 
 __all__ = ["to_mermaid"]
@@ -48,8 +47,7 @@ def to_mermaid(
       classDef c0 fill:#d6e8f3,stroke:#0072b2,color:#1b1f24
       classDef c1 fill:#fbf0d6,stroke:#e69f00,color:#1b1f24
     """
-    drawn = one_tree(policy, "Mermaid", tree)
-    picture = picture_of(drawn, max_depth=max_depth, budget=budget)
+    picture = draw_one(policy, "Mermaid", tree, max_depth=max_depth, budget=budget)
     lines = ["flowchart LR"]
     if len(picture.boxes) - 1 > MOST_EDGES:
         lines.append(
@@ -72,13 +70,10 @@ def to_mermaid(
 
 
 def _node(box: Box) -> str:
-    second = f"spent {box.spent} · {percent_text(box.share)}"
-    if box.n_hidden:
-        second += f" · {box.n_hidden} more"
     if not box.is_leaf:
-        return f"n{box.node}[{_quote(f'{box.title}? {box.price}', second)}]"
+        return f"n{box.node}[{_quote(f'{box.title}? {box.price}', box.below)}]"
     first = f"{box.title} {box.certainty}" if box.certainty else box.title
-    return f"n{box.node}([{_quote(first, second)}]):::c{box.decision}"
+    return f"n{box.node}([{_quote(first, box.below)}]):::c{box.decision}"
 
 
 def _quote(*lines: str) -> str:

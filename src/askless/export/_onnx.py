@@ -376,7 +376,7 @@ def _decide_forest(
         given = graph.add("Gather", [graph.table(_leaf_weights(forest, tree)), leaf])
         total = graph.add("Add", [total, given]) if total else given
     gains = total
-    if forest.rule == "counts" and forest.mistakes is not None:
+    if forest.voting == "counts" and forest.mistakes is not None:
         largest = graph.add("ReduceMax", [total], axes=[1], keepdims=1)
         scaled = graph.add("Div", [total, largest])
         lost = graph.add("MatMul", [scaled, graph.table(forest.mistakes)])
@@ -401,7 +401,7 @@ def _decide_forest(
 def _leaf_weights(forest: Forest, tree: Tree) -> NDArray[np.float64]:
     """Return what each node of a tree gives to each class, if it is a leaf."""
     given = np.zeros((tree.n_nodes, len(forest.classes)))
-    if forest.rule == "votes":
+    if forest.voting == "votes":
         given[np.arange(tree.n_nodes), tree.node_decision] = 1.0
         return given
     for node in np.flatnonzero(tree.test < 0):
@@ -415,16 +415,16 @@ def _leaf_weights(forest: Forest, tree: Tree) -> NDArray[np.float64]:
 def _name_classes(graph: Graph, policy: Policy, decided: str) -> None:
     """Turn numbers of classes into the classes themselves."""
     types = graph.onnx.TensorProto
-    kinds = {type(label) for label in policy.classes}
+    kinds = {type(one) for one in policy.classes}
     if kinds == {int}:
-        labels: NDArray[Any] = np.array(policy.classes, dtype=np.int64)
+        classes: NDArray[Any] = np.array(policy.classes, dtype=np.int64)
         kind = types.INT64
     elif kinds == {bool}:
-        labels, kind = np.array(policy.classes), types.BOOL
+        classes, kind = np.array(policy.classes), types.BOOL
     elif kinds <= {int, float}:
-        labels, kind = np.array(policy.classes, dtype=np.float64), types.DOUBLE
+        classes, kind = np.array(policy.classes, dtype=np.float64), types.DOUBLE
     else:
-        labels = np.array([str(label) for label in policy.classes], dtype=object)
+        classes = np.array([str(one) for one in policy.classes], dtype=object)
         kind = types.STRING
-    named = graph.add("Gather", [graph.table(labels), decided])
+    named = graph.add("Gather", [graph.table(classes), decided])
     graph.output("decision", named, kind, [None])

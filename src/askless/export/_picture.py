@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from askless._text import escape_unprintable
 from askless.exceptions import InvalidOptionError
 from askless.export._colours import colours_of
 from askless.export._labels import (
@@ -18,14 +19,14 @@ from askless.export._labels import (
     charge_text,
     check_depth,
     decision_text,
-    escape_unprintable,
     node_shares,
     number_text,
+    one_tree,
     percent_text,
 )
-from askless.policy import Tree
+from askless.policy import Policy, Tree
 
-__all__ = ["Box", "Picture", "order_classes", "picture_of"]
+__all__ = ["Box", "Picture", "draw_one", "order_classes", "picture_of"]
 
 # Classes of a mix that are told apart; the others are drawn together.
 MOST_MIXED = 8
@@ -52,6 +53,20 @@ class Box:
     is_delayed: bool
     group: str
 
+    @property
+    def below(self) -> str:
+        """The second line: what is spent, how many get here, how much is not drawn."""
+        text = f"spent {self.spent} · {percent_text(self.share)}"
+        return f"{text} · {self.n_hidden:,} more" if self.n_hidden else text
+
+    @property
+    def notes(self) -> list[str]:
+        """What is worth saying of the price: its group, and what comes with it."""
+        notes = [f"group {self.group}"] if self.group else []
+        if self.is_delayed:
+            notes.append("delayed: the rest is bought together with it")
+        return notes
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -70,6 +85,20 @@ class Picture:
     def share_texts(self) -> list[str]:
         """The share of each box, in percent."""
         return [percent_text(box.share) for box in self.boxes]
+
+
+def draw_one(
+    policy: Policy,
+    what: str,
+    tree: int | None,
+    *,
+    title: str | None = None,
+    max_depth: int | None = None,
+    budget: float | None = None,
+) -> Picture:
+    """Return the picture of a tree, or of one tree of a forest, for a format."""
+    drawn = one_tree(policy, what, tree)
+    return picture_of(drawn, title=title, max_depth=max_depth, budget=budget)
 
 
 def picture_of(
@@ -93,8 +122,8 @@ def picture_of(
     budget : float, optional
         What a case may spend; boxes beyond it are marked.
     order : list of int, optional
-        The classes from the commonest on, which settles their colours; of this tree by
-        default.
+        The classes, the most common first, which settles their colours; of this tree
+        by default.
 
     Examples
     --------
@@ -140,7 +169,7 @@ def picture_of(
 
 
 def order_classes(trees: Sequence[Tree]) -> list[int]:
-    """Return the classes from the one that is decided most often on."""
+    """Return the classes, the one that is decided most often first."""
     decided = np.zeros(len(trees[0].classes))
     present = np.zeros(len(trees[0].classes))
     for tree in trees:

@@ -7,14 +7,24 @@ does not know the languages.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 from askless.export._labels import children_of, trees_of
 from askless.policy import Forest, Policy, Tree
 from askless.problem import Outcome, Test
 
-__all__ = ["Compare", "Decide", "Level", "Program", "Row", "Select", "to_program"]
+__all__ = [
+    "Compare",
+    "Decide",
+    "Level",
+    "Program",
+    "Row",
+    "Select",
+    "row_values",
+    "rows_text",
+    "to_program",
+]
 
 
 class Compare(NamedTuple):
@@ -48,12 +58,36 @@ class Select(NamedTuple):
 class Decide(NamedTuple):
     """Stop. A tree decides a class; a tree of a forest gives weights to classes."""
 
-    label: Outcome | None
+    decision: Outcome | None
     spent: float | None
     weights: dict[int, float]
 
 
 Row = Compare | Level | Select | Decide
+
+
+def row_values(row: Row) -> list[Any]:
+    """Return a row as it is written in every language: what it does, then its values.
+
+    Examples
+    --------
+    >>> row_values(Compare("volts", 11.5, 1, 2, 1))
+    ['<=', 'volts', 11.5, 1, 2, 1]
+    """
+    match row:
+        case Compare():
+            return ["<=", *row]
+        case Level():
+            return ["level", *row]
+        case Select():
+            return ["is", *row]
+        case Decide(decision=decision, spent=spent, weights=weights):
+            return ["decide", weights] if weights else ["decide", decision, spent]
+
+
+def rows_text(rows: Iterable[Row], write: Callable[[Row], str], mark: str) -> str:
+    """Return a line for each row, with its number behind the sign of a comment."""
+    return "".join(f"{write(row)},{mark} {i}\n" for i, row in enumerate(rows))
 
 
 class Program(NamedTuple):
@@ -74,9 +108,9 @@ def to_program(policy: Policy, what: str) -> Program:
     """Return the rows of a tree, or of each tree of a forest."""
     trees = trees_of(policy, what)
     is_forest = isinstance(policy, Forest)
-    counts = isinstance(policy, Forest) and policy.rule == "counts"
+    counts = isinstance(policy, Forest) and policy.voting == "counts"
     engine = policy.prices.engine
-    # A delayed test is ordered with all that may follow it.
+    # A delayed test is bought together with all that may follow it.
     is_simple = not (engine.has_outcome_prices or engine.has_delays)
     asked = sorted({test for tree in trees for test in tree.used_tests})
     return Program(

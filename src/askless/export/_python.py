@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from askless.export._labels import summary_line
-from askless.export._program import (
-    Compare,
-    Decide,
-    Level,
-    Program,
-    Row,
-    Select,
-    to_program,
-)
+from askless.export._program import Program, Row, row_values, rows_text, to_program
 from askless.policy import Policy
 
 __all__ = ["to_python"]
@@ -204,26 +197,13 @@ def _forest_text(program: Program) -> str:
 
 
 def _rows_text(rows: Iterable[Row], indent: int) -> str:
-    return "".join(
-        f"{' ' * indent}{_row_text(row)},  # {number}\n"
-        for number, row in enumerate(rows)
-    )
+    return rows_text(rows, lambda row: " " * indent + _row_text(row), "  #")
 
 
 def _row_text(row: Row) -> str:
-    match row:
-        case Compare():
-            cut = repr(row.cut) if row.cut != float("inf") else 'float("inf")'
-            return f'("<=", {row.test!r}, {cut}, {row.low}, {row.high}, {row.missing})'
-        case Level():
-            return (
-                f'("level", {row.test!r}, {row.cuts!r}, {row.levels!r}, {row.missing})'
-            )
-        case Select():
-            return (
-                f'("is", {row.test!r}, {row.outcomes!r}, {row.missing}, {row.unseen})'
-            )
-        case Decide(label=label, spent=spent, weights=weights):
-            if weights:
-                return f'("decide", {weights!r})'
-            return f'("decide", {label!r}, {spent!r})'
+    kind, *values = row_values(row)
+    return f'("{kind}", {", ".join(map(_value, values))})'
+
+
+def _value(value: Any) -> str:
+    return 'float("inf")' if value == float("inf") else repr(value)

@@ -5,14 +5,9 @@ Rules do not overlap and leave nothing out, so their order does not matter.
 
 from __future__ import annotations
 
+from askless._text import escape_unprintable
 from askless.export._conditions import Meaning, leaf_conditions, meaning_of
-from askless.export._labels import (
-    escape_unprintable,
-    node_shares,
-    number_text,
-    one_tree,
-    percent_text,
-)
+from askless.export._labels import node_shares, number_text, one_tree, percent_text
 from askless.policy import Policy, Tree
 from askless.problem import Test
 
@@ -33,7 +28,7 @@ def to_rules(policy: Policy, *, tree: int | None = None) -> str:
 
     Notes
     -----
-    In brackets: ``n``, the weight of the cases that a rule is for, and which part of
+    In brackets: ``n``, the weight of the cases that a rule is for, and which share of
     all that is; purity, the share of the decision among them; what such a case pays.
     A star marks the outcomes that also stand for one that is missing or was never seen;
     where only one of these is meant, it is written out.

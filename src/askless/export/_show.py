@@ -82,8 +82,8 @@ def show(policy: Policy, format: str = "text", **options: Any) -> str | bytes:
     **options
         Options of the format:
 
-        - ``max_depth`` (text, svg, dot, mermaid): show only so many levels of tests;
-        - ``ascii``, ``max_trees`` (text): plain characters; so many trees of a forest;
+        - ``max_depth`` (text, svg, dot, mermaid): show only this many levels of tests;
+        - ``ascii``, ``max_trees`` (text): plain characters; the most trees shown;
         - ``title`` (svg, html, dot): what to write above;
         - ``budget`` (svg, html, dot, mermaid): what a case may spend; boxes beyond it
           are marked;

@@ -9,12 +9,15 @@ policy itself sends them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from askless._text import escape_unprintable
 from askless.export._dialects import Dialect, find_dialect
-from askless.export._labels import escape_unprintable, summary_line, trees_of
-from askless.export._sql_walk import PREFIX, Walk
+from askless.export._labels import summary_line, trees_of
+from askless.export._sql_names import ADDED, check_added
+from askless.export._sql_walk import Walk
 from askless.policy import Forest, Policy, Tree
 from askless.problem import Outcome
 
@@ -59,8 +62,10 @@ def to_sql(
 
     Notes
     -----
-    Columns must have the type of the outcomes: numbers, text or booleans. Without
-    ``key``, PostgreSQL and SQLite also return the columns that the steps need.
+    Columns must have the type of the outcomes: numbers, text or booleans. A column that
+    the table does not have is an error in every engine. Without ``key`` all columns are
+    kept, by PostgreSQL and SQLite also those that the steps need, and a table that has
+    a column called like one that the query adds is an error: the name is ambiguous.
 
     Examples
     --------
@@ -70,9 +75,9 @@ def to_sql(
     -- Decides each row of cases. Written by Askless for duckdb.
     -- A tree of 3 nodes and depth 1. Expected cost 1, at worst 1.
     WITH askless_values AS MATERIALIZED (
-      SELECT "id",
-        NULLIF(CAST("bit" AS DOUBLE), CAST('NaN' AS DOUBLE)) AS askless_0
-      FROM "cases"
+      SELECT askless_source."id",
+        NULLIF(CAST(askless_source."bit" AS DOUBLE), CAST('NaN' AS DOUBLE)) AS askless_0
+      FROM "cases" AS askless_source
     ),
     askless_step_1 AS MATERIALIZED (
       SELECT *, CASE
@@ -92,69 +97,81 @@ def to_sql(
     """
     engine = find_dialect(dialect)
     trees = trees_of(policy, "SQL")
-    walk = Walk(policy, trees, engine, columns or {})
     keys = [key] if isinstance(key, str) else key
-    kept = "*" if keys is None else ", ".join(map(engine.identifier, keys))
-    steps = walk.steps(table, kept)
-    helpers = walk.helpers
+    known = [*table.split("."), *(keys or ())]
+    walk = Walk(policy, trees, engine, columns or {}, known)
+    answer = _leaves(walk) if leaves else []
     if isinstance(policy, Forest):
-        more, answer, added = _forest_answer(policy, walk, steps[-1][0])
-        steps += more
-        helpers = helpers + added
+        finish = _forest_answer(policy, walk)
     else:
-        answer = _tree_answer(trees[0], walk)
-    if leaves:
-        names = (
-            ["leaf"]
-            if len(trees) == 1
-            else [f"leaf_{i + 1}" for i in range(len(trees))]
-        )
-        listed = [f"{walk.leaf(i)} AS {PREFIX}{name}" for i, name in enumerate(names)]
-        answer = [*listed, *answer]
+        finish = Answer([], _tree_answer(trees[0], walk), [])
+    answer += finish.selected
+    added = [f"{ADDED}{name}" for name, _ in answer]
+    check_added(added, walk.columns_read if keys is None else keys)
+    steps = walk.steps(table, keys, [*finish.helpers, *added])
+    for name, expressions in finish.steps:
+        steps.append((name, _select_more(expressions, steps[-1][0])))
+    kept = "*" if keys is None else ", ".join(map(engine.identifier, keys))
+    helpers = walk.helpers + finish.helpers
     if keys is None and engine.star_except is not None and helpers:
         kept = engine.star_except.format(", ".join(helpers))
     written = ",\n".join(
         f"{name} {engine.materialized} (\n{query}\n)" for name, query in steps
     )
+    selected = [f"{expression} AS {ADDED}{name}" for name, expression in answer]
     return (
         f"-- Decides each row of {escape_unprintable(table)}. Written by Askless for "
         f"{engine.name}.\n-- {summary_line(policy)}\nWITH {written}\n"
-        f"SELECT {kept},\n  " + ",\n  ".join(answer) + f"\nFROM {steps[-1][0]}"
+        f"SELECT {kept},\n  " + ",\n  ".join(selected) + f"\nFROM {steps[-1][0]}"
     )
 
 
-def _tree_answer(tree: Tree, walk: Walk) -> list[str]:
+class Answer(NamedTuple):
+    """What follows the walk: more steps, what is selected, and columns that help."""
+
+    # The name of each step, and the columns that it adds.
+    steps: list[tuple[str, list[str]]]
+    # The name of each column of the result, and what it is.
+    selected: list[tuple[str, str]]
+    helpers: list[str]
+
+
+def _leaves(walk: Walk) -> list[tuple[str, str]]:
+    if len(walk.trees) == 1:
+        return [("leaf", walk.leaf(0))]
+    return [(f"leaf_{i + 1}", walk.leaf(i)) for i in range(len(walk.trees))]
+
+
+def _tree_answer(tree: Tree, walk: Walk) -> list[tuple[str, str]]:
     dialect, leaf = walk.dialect, walk.leaf(0)
-    labels = [_class_literal(dialect, tree, label) for label in tree.classes]
-    decision = _by_leaf(tree, leaf, lambda node: labels[tree.node_decision[node]])
-    answer = [f"{decision} AS {PREFIX}decision"]
+    classes = [_class_literal(dialect, tree, one) for one in tree.classes]
+    decision = _by_leaf(tree, leaf, lambda node: classes[tree.node_decision[node]])
+    answer = [("decision", decision)]
     if not tree.prices.engine.has_outcome_prices:
         spent = _by_leaf(tree, leaf, lambda node: dialect.number(tree.spent[node]))
-        answer.append(f"{spent} AS {PREFIX}cost")
+        answer.append(("cost", spent))
     return answer
 
 
-def _forest_answer(
-    forest: Forest, walk: Walk, source: str
-) -> tuple[list[tuple[str, str]], list[str], list[str]]:
-    """Return the steps that add up the trees, what to select, and columns added."""
-    dialect = walk.dialect
+def _forest_answer(forest: Forest, walk: Walk) -> Answer:
+    """Return the steps that add up the trees, and what to select."""
+    dialect, prefix = walk.dialect, walk.prefix
     classes = range(len(forest.classes))
-    weights = [f"{PREFIX}weight_{k}" for k in classes]
+    weights = [f"{prefix}weight_{k}" for k in classes]
     sums = [
         _sum_of(
             [
-                _weight_at(tree, walk.leaf(i), k, forest.rule, dialect)
+                _weight_at(tree, walk.leaf(i), k, forest.voting, dialect)
                 for i, tree in enumerate(walk.trees)
             ]
         )
         for k in classes
     ]
     sums = [f"{total} AS {weights[k]}" for k, total in enumerate(sums)]
-    steps = [(f"{PREFIX}weights", _select_more(sums, source))]
-    gains, added = weights, list(weights)
-    if forest.rule == "counts" and forest.mistakes is not None:
-        gains = [f"{PREFIX}gain_{k}" for k in classes]
+    steps = [(f"{prefix}weights", sums)]
+    gains, helpers = weights, list(weights)
+    if forest.voting == "counts" and forest.mistakes is not None:
+        gains = [f"{prefix}gain_{k}" for k in classes]
         losses = [
             _sum_of(
                 [
@@ -165,22 +182,20 @@ def _forest_answer(
             for k in classes
         ]
         mistaken = [f"-({loss}) AS {gains[k]}" for k, loss in enumerate(losses)]
-        steps.append((f"{PREFIX}gains", _select_more(mistaken, steps[-1][0])))
-        added += gains
-    best = f"{PREFIX}best"
+        steps.append((f"{prefix}gains", mistaken))
+        helpers += gains
+    best = f"{prefix}best"
     greatest = _greatest(gains, dialect)
-    steps.append(
-        (f"{PREFIX}top", _select_more([f"{greatest} AS {best}"], steps[-1][0]))
-    )
-    added.append(best)
+    steps.append((f"{prefix}top", [f"{greatest} AS {best}"]))
+    helpers.append(best)
     margin = f"{best} - 1e-12 * ABS({best})"
     cases = [
         f"    WHEN {gains[k]} >= {margin} THEN "
         f"{_class_literal(dialect, forest, forest.classes[k])}"
         for k in classes
     ]
-    decision = "\n".join(["CASE", *cases, f"  END AS {PREFIX}decision"])
-    return steps, [decision], added
+    decision = "\n".join(["CASE", *cases, "  END"])
+    return Answer(steps, [("decision", decision)], helpers)
 
 
 def _select_more(expressions: list[str], source: str) -> str:
@@ -206,8 +221,8 @@ def _weight_at(tree: Tree, leaf: str, k: int, rule: str, dialect: Dialect) -> st
 
 def _by_leaf(tree: Tree, leaf: str, literal_of: Callable[[int], str]) -> str:
     """Return an expression with the literal of the leaf."""
-    # In order of the leaves: one comparison for each run of equal ones. Lists of
-    # leaves would be joined with, which takes an engine much longer.
+    # In order of the leaves: one comparison for each run of equal ones. An
+    # engine joins with a list of leaves, which takes much longer.
     runs: list[tuple[str, int]] = []
     for node in np.flatnonzero(tree.test < 0).tolist():
         literal = literal_of(node)
@@ -240,8 +255,8 @@ def _greatest(values: list[str], dialect: Dialect) -> str:
     return values[0]
 
 
-def _class_literal(dialect: Dialect, policy: Policy, label: Outcome) -> str:
+def _class_literal(dialect: Dialect, policy: Policy, decided: Outcome) -> str:
     # One column has one type.
     if len({type(c) for c in policy.classes}) > 1:
-        return dialect.text(str(label))
-    return dialect.label(label)
+        return dialect.text(str(decided))
+    return dialect.literal(decided)

@@ -5,7 +5,7 @@ This module does not know what a leaf decides.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from askless.exceptions import InvalidOptionError, suggest_name
 from askless.export._conditions import (
@@ -17,16 +17,16 @@ from askless.export._conditions import (
     parts_of,
 )
 from askless.export._dialects import Dialect
+from askless.export._sql_names import choose_prefix, collision_check
 from askless.policy import Policy, Tree
 from askless.problem import Test
+from askless.problem._column import EXACT_WHOLE
 
-__all__ = ["PREFIX", "Walk"]
+__all__ = ["Walk"]
 
 # Leaves that one step tells apart. A row is compared with one after another, so fewer
 # are faster, but take more steps.
 PART_EXITS = 64
-PREFIX = "askless_"
-EXACT_WHOLE = 2**53
 # Engines take conditions that are a thousand deep, and a chain is as deep as long.
 MOST_TERMS = 400
 
@@ -44,6 +44,8 @@ class Walk:
         The engine.
     columns : mapping of str to str
         The column of a test, where it is not called like the test.
+    names : sequence of str
+        Other names that the query uses: the table and the columns that are kept.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Walk:
         trees: list[Tree],
         dialect: Dialect,
         columns: Mapping[str, str],
+        names: Sequence[str] = (),
     ) -> None:
         for name in columns:
             if name not in policy.test_names:
@@ -65,6 +68,12 @@ class Walk:
         self.dialect = dialect
         self.column_of = {name: columns.get(name, name) for name in policy.test_names}
         self.stages = [parts_of(tree, PART_EXITS) for tree in trees]
+        self.prefix = choose_prefix([*names, *self.column_of.values()])
+
+    @property
+    def columns_read(self) -> list[str]:
+        """The columns of the table that the steps read."""
+        return [self.column_of[self.tests[test].name] for test in self.used_tests]
 
     @property
     def helpers(self) -> list[str]:
@@ -82,38 +91,65 @@ class Walk:
         stages = self.stages[tree]
         return self._at(tree, len(stages)) if stages else "0"
 
-    def steps(self, table: str, kept: str) -> list[tuple[str, str]]:
-        """Return the name and the query of each step."""
-        steps = [(f"{PREFIX}values", self._values(table, kept))]
+    def steps(
+        self, table: str, keys: Sequence[str] | None, added: Sequence[str]
+    ) -> list[tuple[str, str]]:
+        """Return the name and the query of each step.
+
+        Parameters
+        ----------
+        table : str
+            What to read.
+        keys : sequence of str or None
+            Columns to keep; None for all, whatever they are called.
+        added : sequence of str
+            Columns that are added after these steps.
+        """
+        source = ".".join(map(self.dialect.identifier, table.split(".")))
+        steps = []
+        if keys is None:
+            names = [*self.helpers, *added]
+            query = collision_check(self.dialect, source, self.prefix, names)
+            steps.append((f"{self.prefix}check", query))
+        steps.append((f"{self.prefix}values", self._values(source, keys)))
         for stage in range(1, max(map(len, self.stages)) + 1):
             walked = [
                 self._stage(tree, stage)
                 for tree, stages in enumerate(self.stages)
                 if stage <= len(stages)
             ]
-            source = steps[-1][0]
-            query = f"  SELECT *, {', '.join(walked)}\n  FROM {source}"
-            steps.append((f"{PREFIX}step_{stage}", query))
+            query = f"  SELECT *, {', '.join(walked)}\n  FROM {steps[-1][0]}"
+            steps.append((f"{self.prefix}step_{stage}", query))
         return steps
 
     def _value(self, test: int) -> str:
-        return f"{PREFIX}{test}"
+        return f"{self.prefix}{test}"
 
     def _at(self, tree: int, stage: int) -> str:
-        return f"{PREFIX}tree_{tree + 1}_{stage}"
+        return f"{self.prefix}tree_{tree + 1}_{stage}"
 
-    def _values(self, table: str, kept: str) -> str:
+    def _column(self, name: str) -> str:
+        """Return a column of the table, with the table's name before it.
+
+        SQLite takes a bare name that it does not know for a text.
+        """
+        return f"{self.prefix}source.{self.dialect.identifier(name)}"
+
+    def _values(self, source: str, keys: Sequence[str] | None) -> str:
         """Return the step that gives every test's value a name and a clean type."""
-        source = ".".join(map(self.dialect.identifier, table.split(".")))
+        kept = [f"{self.prefix}source.*"] if keys is None else map(self._column, keys)
         values = [
             f"    {self._clean(self.tests[test])} AS {self._value(test)}"
             for test in self.used_tests
         ]
-        selected = ",\n".join([f"  SELECT {kept}", *values])
-        return f"{selected}\n  FROM {source}"
+        selected = ",\n".join([f"  SELECT {', '.join(kept)}", *values])
+        query = f"{selected}\n  FROM {source} AS {self.prefix}source"
+        if keys is not None:
+            return query
+        return f"{query}\n  WHERE NOT EXISTS (SELECT 1 FROM {self.prefix}check)"
 
     def _clean(self, test: Test) -> str:
-        column = self.dialect.identifier(self.column_of[test.name])
+        column = self._column(self.column_of[test.name])
         kinds = {type(outcome) for outcome in test.outcomes}
         if kinds == {bool}:
             return column
@@ -180,7 +216,7 @@ class Walk:
         """Return the literals that stand for an outcome in a column of its type."""
         kinds = {type(outcome) for outcome in test.outcomes}
         if kinds in ({bool}, {str}) or kinds <= {int, float}:
-            return [self.dialect.label(test.outcomes[code])]
+            return [self.dialect.literal(test.outcomes[code])]
         # Mixed outcomes are compared as text, in each of their spellings.
         return [
             self.dialect.text(spelling)

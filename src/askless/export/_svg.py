@@ -9,9 +9,9 @@ from __future__ import annotations
 from xml.sax.saxutils import escape
 
 from askless.export._colours import REST, blend
-from askless.export._labels import one_tree, percent_text
+from askless.export._labels import percent_text
 from askless.export._layout import BOLD, shorten, text_width, tidy
-from askless.export._picture import Box, Picture, picture_of
+from askless.export._picture import Box, Picture, draw_one
 from askless.policy import Policy
 
 __all__ = ["draw_svg", "to_svg"]
@@ -64,7 +64,7 @@ def to_svg(
     Notes
     -----
     On each box: the test and what it charges there, or the decision and how certain it
-    is; what a case has spent by then; which part of all cases gets there; the mix of
+    is; what a case has spent by then; which share of all cases gets there; the mix of
     their classes. Above: expected and worst cost, and what every test would cost.
 
     Examples
@@ -74,8 +74,9 @@ def to_svg(
     >>> to_svg(askless.solve(table).policy).startswith("<svg ")
     True
     """
-    drawn = one_tree(policy, "SVG", tree)
-    return draw_svg(picture_of(drawn, title=title, max_depth=max_depth, budget=budget))
+    return draw_svg(
+        draw_one(policy, "SVG", tree, title=title, max_depth=max_depth, budget=budget)
+    )
 
 
 class Columns:
@@ -99,15 +100,8 @@ def _box_width(box: Box) -> float:
         first += text_width(box.price, SMALL_SIZE) + 22
     if box.certainty:
         first += text_width(box.certainty, SMALL_SIZE) + 10
-    second = text_width(_below(box), SMALL_SIZE)
+    second = text_width(box.below, SMALL_SIZE)
     return min(max(first, second, MIN_WIDTH - 2 * PADDING) + 2 * PADDING, MAX_WIDTH)
-
-
-def _below(box: Box) -> str:
-    text = f"spent {box.spent} · {percent_text(box.share)}"
-    if box.n_hidden:
-        text += f" · {box.n_hidden:,} more"
-    return text
 
 
 def draw_svg(picture: Picture) -> str:
@@ -267,7 +261,7 @@ def _draw_box(
     parts.append(
         f'<text class="name" x="{x:.1f}" y="{top + 18.5:.1f}">{escape(name)}</text>'
         f'<text class="{"over" if box.is_over else "soft"}" x="{x:.1f}" '
-        f'y="{top + 33.5:.1f}">{escape(_below(box))}</text>'
+        f'y="{top + 33.5:.1f}">{escape(box.below)}</text>'
     )
     at, full = x, width - 2 * PADDING
     for label, share in box.mix:
@@ -285,8 +279,7 @@ def _tooltip(box: Box, picture: Picture) -> str:
     lines = [box.title]
     if box.price:
         lines[0] += f"? costs {box.price}"
-        lines += [f"group {box.group}"] if box.group else []
-        lines += ["delayed: the rest is ordered with it"] if box.is_delayed else []
+        lines += box.notes
     lines.append(f"spent {box.spent}, {percent_text(box.share)} of the cases")
     for label, share in sorted(box.mix, key=lambda part: -part[1]):
         name = picture.classes[label] if label >= 0 else "others"

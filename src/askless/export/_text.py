@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from askless._text import escape_unprintable
 from askless.export._labels import (
     branch_label,
     charge_text,
     check_depth,
     children_of,
     decision_text,
-    escape_unprintable,
     node_shares,
     number_text,
     percent_text,
@@ -50,9 +50,9 @@ def to_text(
     policy : Policy
         What to show.
     max_depth : int, optional
-        Show only so many levels of tests; what is left out is counted.
+        Show only this many levels of tests; what is left out is counted.
     max_trees : int, default=3
-        Of a forest, show only so many trees; None for all.
+        Of a forest, show only this many trees; None for all.
     ascii : bool, default=False
         Draw with plain ASCII characters; names stay as they are.
 
@@ -125,7 +125,7 @@ def _forest_lines(
         lines.append("")
     if n_shown < forest.n_trees:
         lines.append(f"... {forest.n_trees - n_shown} more trees")
-    rule = "the most votes" if forest.rule == "votes" else "the largest sum of counts"
+    rule = "the most votes" if forest.voting == "votes" else "the largest sum of counts"
     return [*lines, f"Decide by {rule}; a test is paid for once."]
 
 

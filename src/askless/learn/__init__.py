@@ -13,10 +13,13 @@ from askless.learn._scoring import (
     neg_test_cost,
     neg_total_cost,
 )
-from askless.learn.boost._adaptive import AdaptiveEnsemble
+from askless.learn._validation import ValidationPoint
+from askless.learn.boost._adaptive import AdaptiveEnsemble, AdaptivePoint
 from askless.learn.boost._budget_boost import BudgetBoostClassifier
+from askless.learn.boost._candidates import BoostPoint
 from askless.learn.cost_tree._cost_tree import CostTreeClassifier
-from askless.learn.forest._budget_forest import BudgetForestClassifier, ForestPoint
+from askless.learn.forest._budget_forest import BudgetForestClassifier
+from askless.learn.forest._curve import ForestPoint
 from askless.learn.rivals._astc import ASTCClassifier
 from askless.learn.rivals._cegb import CEGBClassifier
 from askless.learn.rivals._plain_forest import PlainForestClassifier
@@ -35,6 +38,8 @@ __all__ = [
     "ACTClassifier",
     "ASTCClassifier",
     "AdaptiveEnsemble",
+    "AdaptivePoint",
+    "BoostPoint",
     "BudgetBoostClassifier",
     "BudgetForestClassifier",
     "C45Classifier",
@@ -52,6 +57,7 @@ __all__ = [
     "Learner",
     "PlainForestClassifier",
     "Stage",
+    "ValidationPoint",
     "Worth",
     "group_worth",
     "make_cost_scorer",

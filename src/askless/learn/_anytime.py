@@ -19,6 +19,8 @@ __all__ = ["Listener", "Stage", "StopFlag", "run_until"]
 
 Ending = Literal["done", "time", "interrupt"]
 
+# How long a thread that was told to start may take to do so, in seconds.
+_START = 1.0
 # How often the waiting thread wakes to look at the clock and at signals, in seconds.
 _TICK = 0.05
 
@@ -79,9 +81,10 @@ def run_until(
     """
     errors: list[BaseException] = []
     # Ctrl-C in the middle of Thread.join may take a thread for ended that is not.
-    done = threading.Event()
+    begun, done = threading.Event(), threading.Event()
 
     def run() -> None:
+        begun.set()
         try:
             work()
         except BaseException as error:
@@ -93,7 +96,14 @@ def run_until(
     worker = threading.Thread(target=run, name="askless-learn", daemon=True)
     deadline = None if time_limit is None else time.monotonic() + time_limit
     ending: Ending = "done"
-    worker.start()
+    try:
+        worker.start()
+    except KeyboardInterrupt:
+        # Thread.start waits for the thread; by then it mostly runs.
+        ending = "interrupt"
+        flag.raise_it()
+        if not begun.wait(_START):
+            raise
     while not done.is_set():
         try:
             left = _TICK if deadline is None else deadline - time.monotonic()

@@ -1,4 +1,4 @@
-"""What every classifier of Askless shares: input, costs, and predicting by its policy.
+"""What every classifier of Askless shares: ``fit``, and predicting by its policy.
 
 An estimator here is parameters and a ``policy_``; everything that a fitted model can
 do, the policy does. This module must not know how any learner grows its policy.
@@ -6,49 +6,65 @@ do, the policy does. This module must not know how any learner grows its policy.
 
 from __future__ import annotations
 
-import os
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from askless.exceptions import DegeneratePolicyWarning
+from askless.learn._examples import Examples, Values
+from askless.learn._mistakes import settle_costs
+from askless.learn._reading import (
+    read_known_rows,
+    read_rows,
+    read_validation_rows,
 )
-
-from askless.exceptions import DegeneratePolicyWarning, InvalidOptionError
-from askless.learn._examples import CodedExamples, code_examples
 from askless.learn._scoring import mistake_costs
+from askless.learn._validation import ValidationPoint, measure_rows
 from askless.policy import Policy, explain_degenerate
-from askless.problem import Costs, as_columns
-from askless.problem._frames import Column, is_frame
+from askless.problem._jobs import count_threads
 
-__all__ = ["PolicyClassifier"]
+__all__ = ["CostClassifier", "PolicyClassifier"]
 
 
-class PolicyClassifier(ClassifierMixin, BaseEstimator):
-    """Base of the classifiers: learns a policy and lets it answer.
+class CostClassifier(ClassifierMixin, BaseEstimator):
+    """Base of all classifiers: reads what ``fit`` is given, and prices decisions.
 
-    Subclasses set ``costs`` and ``n_jobs`` in ``__init__`` and say how to grow a policy
-    from coded examples in ``_grow``.
+    Subclasses set ``costs``, ``mistakes`` and ``n_jobs`` in ``__init__``, and say how
+    to learn (``_learn``) and what rows are decided and pay (``_run``).
     """
 
     costs: Any
-    n_jobs: int | None
+    mistakes: Any
+    n_jobs: int | None = None
+    point_: ValidationPoint | None
 
     @abstractmethod
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
-        """Return a policy grown on coded examples."""
+    def _learn(self, examples: Examples) -> None:
+        """Learn from examples. Sets ``point_`` if it chooses on validation rows."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PolicyClassifier:
-        """Learn a policy from examples.
+    @abstractmethod
+    def _run(self, values: Values) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return the decision for each row and what it pays, in one run."""
+
+    @abstractmethod
+    def _mistake_matrix(self) -> NDArray[np.float64] | None:
+        """Return what mistakes cost, if that is known."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_valid: Any = None,
+        y_valid: Any = None,
+    ) -> Self:
+        """Learn from examples.
 
         Parameters
         ----------
@@ -59,61 +75,50 @@ class PolicyClassifier(ClassifierMixin, BaseEstimator):
             The class of each row.
         sample_weight : array-like of shape (n_rows,), optional
             The weight of each row.
+        X_valid, y_valid : optional
+            Validation rows, which are not learned from. A learner that has something
+            to choose, such as how many trees a budget allows, chooses on them; without
+            them it sets some of the rows aside. ``point_`` tells what the model does on
+            them.
 
         Returns
         -------
-        self : PolicyClassifier
+        self : estimator
             The fitted estimator.
         """
-        values, names = self._check_rows(X, reset=True, y=y)
-        labels = column_or_1d(y, warn=True)
-        self.classes_, class_ids = number_classes(labels)
-        # The narrowest type: sorting rows by class then takes one pass for each byte.
-        class_ids = class_ids.astype(np.min_scalar_type(len(self.classes_)))
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(
-                sample_weight,
-                labels if isinstance(values, dict) else values,
-                dtype=np.float64,
-                ensure_non_negative=True,
-            )
-            values, class_ids, weights = _drop_weightless(values, class_ids, weights)
-        examples = code_examples(
-            values,
-            names,
-            class_ids,
-            len(self.classes_),
-            weights,
-            _count_jobs(self.n_jobs),
+        # A warm start goes on from what was learned, and so keeps the columns.
+        is_warm = getattr(self, "warm_start", False) and hasattr(self, "classes_")
+        rows, names, classes = read_known_rows(
+            self, X, y, sample_weight, reset=not is_warm
         )
-        self.policy_ = self._grow(examples, self._make_costs(len(names)))
-        self._warn_if_degenerate()
+        examples = Examples(
+            rows,
+            names,
+            tuple(classes.tolist()),
+            settle_costs(self.costs, len(names), self.mistakes),
+            count_threads(self.n_jobs),
+            read_validation_rows(self, X_valid, y_valid, classes),
+        )
+        self.point_ = None
+        self._learn(examples)
+        self.classes_ = classes
+        valid = examples.valid
+        if self.point_ is None and valid is not None:
+            decided, paid = self._run(valid.values)
+            self.point_ = measure_rows(valid, decided, paid, examples.classes)
         return self
-
-    def _warn_if_degenerate(self) -> None:
-        """Warn if the policy has nothing to say, unless y left it nothing."""
-        if len(self.classes_) > 1:
-            found = explain_degenerate(self.policy_)
-            if found is not None:
-                warnings.warn(found, DegeneratePolicyWarning, stacklevel=3)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the decision for each row."""
-        leaf_decision = self._policy.predict(
-            self._rows(X), n_jobs=_count_jobs(self.n_jobs)
-        )
-        return leaf_decision.astype(self.classes_.dtype, copy=False)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the share of each class of ``classes_`` where each row ends."""
-        return self._policy.predict_proba(
-            self._rows(X), n_jobs=_count_jobs(self.n_jobs)
-        )
+        return self.predict_and_cost(X)[0]
 
     def cost(self, X: Any) -> NDArray[np.float64]:
         """Return what each row pays for the tests that it is asked."""
-        return self._policy.cost(self._rows(X), n_jobs=_count_jobs(self.n_jobs))
+        return self.predict_and_cost(X)[1]
+
+    def predict_and_cost(self, X: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return the decision for each row and what it pays, in one run."""
+        return self._run(self._rows(X))
 
     def total_cost(self, X: Any, y: Any) -> NDArray[np.float64]:
         """Return what each row pays for its tests, and for the decision if it is wrong.
@@ -130,11 +135,63 @@ class PolicyClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_rows,)
             ``total_cost(X, y).mean()`` is the mean cost of a row.
         """
-        paid = self.cost(X)
+        decided, paid = self.predict_and_cost(X)
         classes = tuple(self.classes_.tolist())
         true = column_or_1d(y)
-        mistakes = self._policy.mistakes
-        return paid + mistake_costs(true, self.predict(X), classes, mistakes)
+        return paid + mistake_costs(true, decided, classes, self._mistake_matrix())
+
+    def _rows(self, X: Any) -> Values:
+        check_is_fitted(self)
+        return read_rows(self, X, reset=False)[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class PolicyClassifier(CostClassifier):
+    """Base of the classifiers that learn a policy and let it decide.
+
+    Subclasses grow a policy from examples in ``_grow``.
+    """
+
+    policy_: Policy
+
+    @abstractmethod
+    def _grow(self, examples: Examples) -> Policy:
+        """Return a policy grown on examples; see ``_learn`` for validation rows."""
+
+    def _learn(self, examples: Examples) -> None:
+        self.policy_ = self._grow(examples)
+        # One class leaves a policy nothing to say, and surprises nobody.
+        reason = self._explain_degenerate() if len(examples.classes) > 1 else None
+        if reason is not None:
+            warnings.warn(reason, DegeneratePolicyWarning, stacklevel=3)
+
+    def _explain_degenerate(self) -> str | None:
+        """Return why the policy has nothing to say, or None if it has."""
+        return explain_degenerate(self.policy_)
+
+    def _run(self, values: Values) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        decided, paid = self.policy_.predict_and_cost(values, n_jobs=self.n_jobs)
+        return decided.astype(self.classes_.dtype, copy=False), paid
+
+    def _mistake_matrix(self) -> NDArray[np.float64] | None:
+        return self.policy_.mistakes
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the decision for each row."""
+        decided = self._policy.predict(self._rows(X), n_jobs=self.n_jobs)
+        return decided.astype(self.classes_.dtype, copy=False)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the share of each class of ``classes_`` where each row ends."""
+        return self._policy.predict_proba(self._rows(X), n_jobs=self.n_jobs)
+
+    def cost(self, X: Any) -> NDArray[np.float64]:
+        """Return what each row pays for the tests that it is asked."""
+        return self._policy.cost(self._rows(X), n_jobs=self.n_jobs)
 
     @property
     def _policy(self) -> Policy:
@@ -142,128 +199,8 @@ class PolicyClassifier(ClassifierMixin, BaseEstimator):
         policy: Policy = self.policy_
         return policy
 
-    def _rows(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return self._check_rows(X, reset=False)[0]
-
-    def _check_rows(
-        self, X: Any, *, reset: bool, y: Any = None
-    ) -> tuple[NDArray[Any] | dict[str, Column], list[str]]:
-        """Return X as a matrix of floats, or as columns if it holds anything else."""
-        if isinstance(X, Mapping):
-            columns = as_columns(X)
-            self._check_names(list(columns), reset=reset)
-            _check_finite(columns)
-            return columns, list(columns)
-        if is_frame(X):
-            validate_data(self, X, **_y(y), reset=reset, skip_check_array=True)
-            columns = as_columns(X)
-            _check_finite(columns)
-            return columns, list(columns)
-        if _holds_text(X):
-            matrix = validate_data(
-                self, X, **_y(y), reset=reset, dtype=None, ensure_all_finite=False
-            )
-            matrix = matrix[0] if y is not None else matrix
-            names = [f"x{i}" for i in range(matrix.shape[1])]
-            return as_columns(matrix, names), names
-        matrix = validate_data(
-            self, X, **_y(y), reset=reset, dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan", order="C",
-        )  # fmt: skip
-        matrix = matrix[0] if y is not None else matrix
-        return matrix, [f"x{i}" for i in range(matrix.shape[1])]
-
-    def _check_names(self, names: list[str], *, reset: bool) -> None:
-        """Keep the names of columns that come as a mapping, as of those of a frame."""
-        if reset:
-            self.feature_names_in_ = np.array(names, dtype=object)
-            self.n_features_in_ = len(names)
-        elif names != list(getattr(self, "feature_names_in_", names)):
-            raise InvalidOptionError(
-                "New rows must have the columns that were learned from, in their "
-                f"order. Got {names[:8]}. Pass the same columns."
-            )
-
-    def _make_costs(self, n_tests: int) -> Costs:
-        if self.costs is None:
-            return Costs([1.0] * n_tests)
-        return self.costs if isinstance(self.costs, Costs) else Costs(self.costs)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
-
-
-def number_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the classes, ascending, and for each row which of them it has.
-
-    Raises ValueError if the labels are not those of classes. Whole numbers always are,
-    and where they are few they are counted instead of sorted.
-
-    Examples
-    --------
-    >>> number_classes(np.array([7, 3, 7, 7, 3]))
-    (array([3, 7]), array([1, 0, 1, 1, 0], dtype=uint8))
-    """
-    if labels.dtype.kind in "iu" and len(labels):
-        low, high = int(labels.min()), int(labels.max())
-        if high - low < max(256, len(labels) // 4) and high < 2**63:
-            shifted = labels.astype(np.int64) - low
-            occurs = np.flatnonzero(np.bincount(shifted))
-            if 2 * len(occurs) < len(labels) and len(occurs) < 256:
-                ids = np.zeros(high - low + 1, dtype=np.uint8)
-                ids[occurs] = np.arange(len(occurs))
-                classes = (occurs + low).astype(labels.dtype)
-                return classes, ids[shifted]
-    check_classification_targets(labels)
-    return np.unique(labels, return_inverse=True)
-
-
-def _y(y: Any) -> dict[str, Any]:
-    return {} if y is None else {"y": y}
-
-
-def _holds_text(X: Any) -> bool:
-    """Return whether an array holds anything but numbers."""
-    array = X if isinstance(X, np.ndarray) else None
-    if array is None and isinstance(X, (list, tuple)):
-        array = np.asarray(X, dtype=object)
-    if array is None or array.dtype.kind not in "OUS":
-        return False
-    if array.dtype.kind in "US":
-        return True
-    return any(isinstance(value, (str, bool)) for value in array.ravel().tolist())
-
-
-def _check_finite(columns: Mapping[str, Column]) -> None:
-    for name, column in columns.items():
-        if column.dtype.kind == "f" and np.isinf(column).any():
-            raise InvalidOptionError(
-                f"Numbers must be finite. Got infinity in column {name!r}. Write it as "
-                "missing, or as a large number."
-            )
-
-
-def _drop_weightless(values: Any, class_ids: Any, weights: Any) -> tuple[Any, Any, Any]:
-    """Leave out rows of weight zero, which must not even choose a threshold."""
-    keep = weights > 0
-    if keep.all():
-        return values, class_ids, weights
-    if isinstance(values, dict):
-        values = {name: column[keep] for name, column in values.items()}
-    else:
-        values = values[keep]
-    return values, class_ids[keep], weights[keep]
-
-
-def _count_jobs(n_jobs: int | None) -> int:
-    """Return how many threads ``n_jobs`` stands for; -1 is one for each core."""
-    if n_jobs is None:
-        return 1
-    if n_jobs < 0:
-        return max(1, (os.cpu_count() or 1) + 1 + n_jobs)
-    return max(1, int(n_jobs))

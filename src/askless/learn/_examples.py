@@ -1,30 +1,124 @@
-"""Code examples for growing: raw rows in, class-sorted columns of codes out.
+"""Examples to learn from: read once, then coded in the order of the classes.
 
-The one place where learners meet raw data. Rows are written straight to their place in
-the order of the classes, so that the codes exist only once. This module must not know
-which learner asks.
+:class:`Examples` is what every learner starts from, :class:`CodedExamples` what the
+growers want. Rows are written straight to their place in the order of the classes, so
+that the codes exist only once. This module must not know which learner asks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askless._core.code._codes import encode_matrix
-from askless.problem import Test
+from askless.exceptions import InvalidTableError
+from askless.problem import Costs, Outcome, Test
 from askless.problem._coding import (
     category_test,
     quantile_test,
     quantile_tests,
 )
-from askless.problem._frames import Column
+from askless.problem._column import is_number
+from askless.problem._frames import Columns, take_rows
 from askless.problem._tests import CodeArray, code_dtype
 
-__all__ = ["CodedExamples", "code_examples"]
+__all__ = [
+    "CodedExamples",
+    "Examples",
+    "KnownRows",
+    "Values",
+    "as_matrix",
+    "code_examples",
+    "code_rows",
+    "count_rows",
+]
+
+# Raw values: a matrix of floats, or columns if some of them are no numbers.
+Values = NDArray[Any] | Columns
+
+
+@dataclass(frozen=True)
+class KnownRows:
+    """Rows whose class is known, such as validation rows.
+
+    Attributes
+    ----------
+    values : ndarray of floats of shape (n_rows, n_tests), or Columns
+        Raw values; NaN and None are missing.
+    class_ids : ndarray of integers of shape (n_rows,)
+        The class of each row; -1 for one that the learner has not met.
+    weights : ndarray of shape (n_rows,) or None
+        The weight of each row; None for 1 each.
+    """
+
+    values: Values
+    class_ids: NDArray[Any]
+    weights: NDArray[np.float64] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.class_ids)
+
+    def take(self, rows: Any) -> KnownRows:
+        """Return some of the rows, by number, mask or slice."""
+        return KnownRows(
+            take_rows(self.values, rows),
+            self.class_ids[rows],
+            None if self.weights is None else self.weights[rows],
+        )
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What a learner starts from: rows, classes, costs and threads, all checked.
+
+    Attributes
+    ----------
+    rows : KnownRows
+        The rows to learn from; none of them has the weight 0.
+    names : list of str
+        The names of the tests.
+    classes : tuple
+        The classes, ascending.
+    costs : Costs
+        What tests and, if anyone has said so, mistakes cost.
+    n_threads : int
+        How many threads may be used.
+    valid : KnownRows or None
+        Validation rows that were given.
+    """
+
+    rows: KnownRows
+    names: list[str]
+    classes: tuple[Outcome, ...]
+    costs: Costs
+    n_threads: int = 1
+    valid: KnownRows | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are to learn from."""
+        return self.rows.n_rows
+
+    def take(self, rows: Any) -> Examples:
+        """Return the examples of some of the rows; all else stays."""
+        return replace(self, rows=self.rows.take(rows))
+
+    def code(self, tests: tuple[Test, ...] | None = None) -> CodedExamples:
+        """Return coded examples, by levels of their own or those of given tests."""
+        return code_examples(
+            self.rows.values,
+            self.names,
+            self.rows.class_ids,
+            len(self.classes),
+            self.rows.weights,
+            self.n_threads,
+            tests,
+        )
 
 
 @dataclass(frozen=True)
@@ -57,9 +151,24 @@ class CodedExamples:
         """Which tests are compared with a threshold."""
         return np.array([test.kind == "number" for test in self.tests], dtype=np.uint8)
 
+    @property
+    def class_ids(self) -> NDArray[np.int32]:
+        """The class of each row."""
+        n_classes = len(self.class_rows)
+        return np.repeat(np.arange(n_classes, dtype=np.int32), self.class_rows)
+
+    @property
+    def class_totals(self) -> NDArray[np.float64]:
+        """The weight of all rows of each class."""
+        if self.weights is None:
+            return self.class_rows.astype(np.float64)
+        n_classes = len(self.class_rows)
+        totals = np.bincount(self.class_ids, self.weights, minlength=n_classes)
+        return totals.astype(np.float64)
+
 
 def code_examples(
-    X: NDArray[Any] | Mapping[str, Column],
+    X: Values,
     names: list[str],
     class_ids: NDArray[Any],
     n_classes: int,
@@ -71,7 +180,7 @@ def code_examples(
 
     Parameters
     ----------
-    X : ndarray of floats of shape (n_rows, n_tests), or mapping of columns
+    X : ndarray of floats of shape (n_rows, n_tests), or Columns
         Raw values; NaN and None are missing.
     names : list of str
         Names of the tests.
@@ -88,27 +197,84 @@ def code_examples(
     """
     class_rows = np.bincount(class_ids, minlength=n_classes).astype(np.int64)
     order = np.argsort(class_ids, kind="stable")
+    if tests is None:
+        tests = _choose_tests(X, names, weights)
     if weights is not None:
         weights = weights[order]
     position = np.empty(len(order), dtype=np.uint32)
     position[order] = np.arange(len(order), dtype=np.uint32)
     del order
-    if isinstance(X, np.ndarray):
-        if tests is None:
-            tests = quantile_tests(names, X)
-        codes = _code_matrix(X, tests, position, n_jobs)
-    else:
-        if tests is None:
-            tests = tuple(_choose_test(name, X[name]) for name in names)
-        codes = _code_columns(X, tests, position)
-    return CodedExamples(tests, codes, class_rows, weights)
+    return CodedExamples(tests, _code(X, tests, position, n_jobs), class_rows, weights)
 
 
-def _choose_test(name: str, column: Column) -> Test:
+def code_rows(values: Values, tests: tuple[Test, ...], n_jobs: int = 1) -> CodeArray:
+    """Return the codes of rows in their own order, of shape (n_tests, n_rows)."""
+    return _code(values, tests, np.arange(count_rows(values), dtype=np.uint32), n_jobs)
+
+
+def count_rows(values: Values) -> int:
+    """Return how many rows a matrix, or columns, have."""
+    if isinstance(values, np.ndarray):
+        return len(values)
+    return len(next(iter(values.values()), ()))
+
+
+def as_matrix(values: Values, whose: str) -> NDArray[np.float64]:
+    """Return values as a matrix of floats, for learners that read numbers only.
+
+    Parameters
+    ----------
+    values : ndarray of floats, or Columns
+        Raw values.
+    whose : str
+        The learner, for the message.
+    """
+    if isinstance(values, np.ndarray):
+        return values.astype(np.float64, copy=False)
+    for name, column in values.items():
+        if column.dtype.kind != "b" and not is_number(column):
+            raise InvalidTableError(
+                f"{whose} must be given numbers. Got text in column {name!r}. Leave "
+                "the column out, or write it as numbers."
+            )
+    return np.column_stack([column.astype(np.float64) for column in values.values()])
+
+
+def _choose_tests(
+    X: Values,
+    names: list[str],
+    weights: NDArray[np.float64] | None,
+) -> tuple[Test, ...]:
     """Compare numbers with thresholds; give every other value a branch of its own."""
-    if column.dtype.kind in "if":
-        return quantile_test(name, column)
-    return category_test(name, column)
+    if isinstance(X, np.ndarray):
+        if weights is None:
+            return quantile_tests(names, X)
+        return tuple(
+            quantile_test(name, X[:, i], weights=weights)
+            for i, name in enumerate(names)
+        )
+    return tuple(
+        quantile_test(name, X[name], weights=weights)
+        if is_number(X[name])
+        else category_test(name, X[name])
+        for name in names
+    )
+
+
+def _code(
+    X: Values,
+    tests: tuple[Test, ...],
+    position: NDArray[np.uint32],
+    n_jobs: int,
+) -> CodeArray:
+    """Return the codes of rows, each at its position."""
+    if isinstance(X, np.ndarray):
+        return _code_matrix(X, tests, position, n_jobs)
+    widest = max(test.n_levels for test in tests)
+    codes: CodeArray = np.empty((len(tests), len(position)), dtype=code_dtype(widest))
+    for i, test in enumerate(tests):
+        codes[i, position] = test.encode_clean(X[test.name])
+    return codes
 
 
 def _code_matrix(
@@ -118,14 +284,4 @@ def _code_matrix(
     cuts = np.concatenate([*(test.cut_array for test in tests), np.zeros(1)])
     codes: CodeArray = np.empty((len(tests), len(X)), dtype=np.uint8)
     encode_matrix(X, cuts, starts, position, codes, n_jobs)
-    return codes
-
-
-def _code_columns(
-    X: Mapping[str, Column], tests: tuple[Test, ...], position: NDArray[np.uint32]
-) -> CodeArray:
-    widest = max(test.n_levels for test in tests)
-    codes: CodeArray = np.empty((len(tests), len(position)), dtype=code_dtype(widest))
-    for i, test in enumerate(tests):
-        codes[i, position] = test.encode(X[test.name])
     return codes

@@ -14,8 +14,8 @@ from sklearn.model_selection import cross_val_score
 
 from askless.exceptions import InvalidOptionError
 from askless.learn._scoring import neg_total_cost
-from askless.problem import Costs, as_columns
-from askless.problem._frames import is_frame
+from askless.problem import Costs, as_costs
+from askless.problem._frames import column_names, is_frame
 
 __all__ = ["Worth", "group_worth"]
 
@@ -80,23 +80,19 @@ def group_worth(
     --------
     >>> import askless
     >>> clinic = askless.datasets.make_clinic(300, random_state=0)
-    >>> tree = askless.CostTreeClassifier(clinic.costs, mistakes=200, n_trees=20)
+    >>> tree = askless.CostTreeClassifier(clinic.costs, mistakes=200, n_estimators=20)
     >>> worths = group_worth(tree, clinic.to_frame(), clinic.y, cv=2)
     >>> sorted(worth.name for worth in worths)[0] in clinic.costs.groups
     True
     """
-    names = list(as_columns(X)) if is_frame(X) else _names(X)
-    costs = estimator.costs
-    if costs is None:
-        costs = Costs([1.0] * len(names))
-    elif not isinstance(costs, Costs):
-        costs = Costs(costs)
+    names = column_names(X) if is_frame(X) else _names(X)
+    costs = as_costs(estimator.costs, len(names))
     judge = neg_total_cost if scoring is None else scoring
 
     def mean_cost(kept: list[str], priced: Costs) -> float:
         part = X if kept == names else _take(X, names, kept)
         if not is_frame(X):
-            priced = _by_position(priced, kept)
+            priced = priced.renamed({name: i for i, name in enumerate(kept)})
         model = clone(estimator).set_params(costs=priced)
         return -float(np.mean(cross_val_score(model, part, y, scoring=judge, cv=cv)))
 
@@ -119,7 +115,7 @@ def group_worth(
     found.sort(key=lambda worth: -worth.worth)
     if whole.delayed:
         at_once = Costs(
-            whole.costs,  # type: ignore[arg-type]
+            whole.costs,
             groups=whole.groups,
             discounted=whole.discounted,
             mistakes=whole.mistakes,
@@ -138,16 +134,3 @@ def _take(X: Any, names: list[str], kept: list[str]) -> Any:
     if is_frame(X):
         return X[kept]
     return np.asarray(X)[:, [names.index(name) for name in kept]]
-
-
-def _by_position(costs: Costs, names: list[str]) -> Costs:
-    """Return costs that name tests by their place among the given ones."""
-    place = {name: i for i, name in enumerate(names)}
-    return Costs(
-        [costs.costs[name] for name in names],
-        groups={g: [place[str(t)] for t in ts] for g, ts in costs.groups.items()},
-        discounted={place[str(t)]: p for t, p in costs.discounted.items()},
-        delayed=[place[str(t)] for t in costs.delayed],
-        by_outcome={place[str(t)]: p for t, p in costs.by_outcome.items()},
-        mistakes=costs.mistakes,
-    )

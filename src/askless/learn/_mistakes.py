@@ -1,31 +1,48 @@
-"""Settle what a mistake costs a learner that must weigh tests against mistakes."""
+"""Settle what tests and mistakes cost a learner, and how much each class counts.
+
+This module must not know who learns.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.problem import Costs, PriceList
+from askless.exceptions import InvalidOptionError
+from askless.problem import Costs, PriceList, as_costs
 
-__all__ = ["average_mistake", "merge_mistakes", "settle_mistakes"]
+__all__ = ["average_mistake", "settle_costs", "settle_mistakes", "weigh_mistakes"]
 
 # A mistake that nobody has priced costs this many times all tests together.
 UNPRICED = 10.0
 
 
-def merge_mistakes(costs: Costs, mistakes: Any) -> Costs:
-    """Return the costs with the estimator's own mistakes, if it was given any.
+def settle_costs(costs: Any, n_tests: int, mistakes: Any = None) -> Costs:
+    """Return the costs of tests, 1 each if none are given, and of mistakes.
+
+    Parameters
+    ----------
+    costs : Costs, mapping, sequence or None
+        What an estimator was given for its tests.
+    n_tests : int
+        How many tests there are.
+    mistakes : number, matrix, mapping or None
+        What it was given for mistakes; those of `costs` count if this is None.
 
     Examples
     --------
-    >>> merge_mistakes(Costs([1], mistakes=5), None).mistakes
+    >>> settle_costs(None, 2).costs
+    {0: 1.0, 1: 1.0}
+    >>> settle_costs(Costs([1], mistakes=5), 1).mistakes
     5.0
-    >>> merge_mistakes(Costs([1], mistakes=5), 7).mistakes
+    >>> settle_costs(Costs([1], mistakes=5), 1, mistakes=7).mistakes
     7.0
     """
-    return costs if mistakes is None else costs.with_mistakes(mistakes)
+    settled = as_costs(costs, n_tests)
+    return settled if mistakes is None else settled.with_mistakes(mistakes)
 
 
 def settle_mistakes(
@@ -64,3 +81,66 @@ def average_mistake(mistakes: NDArray[np.float64]) -> float:
     """
     n = len(mistakes)
     return float(mistakes.sum() / (n * (n - 1))) if n > 1 else 0.0
+
+
+def weigh_mistakes(
+    mistakes: NDArray[np.float64],
+    class_weight: Any,
+    classes: tuple[Hashable, ...],
+    class_totals: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return ``mistakes[true][decision]`` times the weight of the true class.
+
+    A learner that weighs tests against mistakes needs no other meaning for the weights
+    of classes.
+
+    Parameters
+    ----------
+    mistakes : ndarray of shape (n_classes, n_classes)
+        What mistakes cost.
+    class_weight : mapping, "balanced" or None
+        The factor of each class, 1 for those left out; "balanced" makes all classes
+        count the same, however frequent they are.
+    classes : tuple
+        The classes, ascending.
+    class_totals : ndarray of shape (n_classes,)
+        The weight of all rows of each class.
+
+    Examples
+    --------
+    >>> wrong = 1 - np.eye(2)
+    >>> weigh_mistakes(wrong, {"a": 5}, ("a", "b"), np.ones(2))
+    array([[0., 5.],
+           [1., 0.]])
+    >>> weigh_mistakes(wrong, "balanced", ("a", "b"), np.array([3.0, 1.0]))[:, ::-1]
+    array([[0.66666667, 0.        ],
+           [0.        , 2.        ]])
+    """
+    if class_weight is None:
+        return mistakes
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        factors = class_totals.sum() / (len(classes) * class_totals)
+    else:
+        factors = _factors(class_weight, classes)
+    return np.ascontiguousarray(mistakes * factors[:, None])
+
+
+def _factors(class_weight: Any, classes: tuple[Hashable, ...]) -> NDArray[np.float64]:
+    if not isinstance(class_weight, Mapping):
+        raise InvalidOptionError(
+            "class_weight must be a mapping of class to factor, or 'balanced'. Got "
+            f"{class_weight!r}. Leave it out for equal classes."
+        )
+    unknown = [given for given in class_weight if given not in classes]
+    if unknown:
+        raise InvalidOptionError(
+            f"class_weight must name classes. Got {unknown[0]!r}, which is none of "
+            f"{list(classes)[:8]}. Leave out what is not a class."
+        )
+    factors = np.array([float(class_weight.get(known, 1.0)) for known in classes])
+    if not np.all((factors >= 0) & np.isfinite(factors)):
+        raise InvalidOptionError(
+            "class_weight must have finite factors >= 0. Got others. Leave out what "
+            "needs no factor."
+        )
+    return factors

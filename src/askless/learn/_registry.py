@@ -66,8 +66,8 @@ _LEARNERS = [
     Learner(
         "greedy",
         GreedyTreeClassifier,
-        "Buys the test that parts the most pairs of different class for its price, in "
-        "its worst outcome.",
+        "Buys the test that separates the most pairs of different class for its price, "
+        "in its worst outcome.",
     ),
     Learner(
         "act",

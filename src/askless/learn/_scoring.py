@@ -39,9 +39,9 @@ def mistake_costs(
     Parameters
     ----------
     true, decided : array-like of shape (n_rows,)
-        Labels.
+        The true class of each row, and the decision.
     classes : tuple
-        The labels that the matrix speaks of, in order.
+        The classes that the matrix speaks of, in order.
     mistakes : ndarray of shape (n_classes, n_classes)
         ``mistakes[true][decision]``. A true class that is not among `classes` is
         priced only if all mistakes cost the same.
@@ -57,21 +57,21 @@ def mistake_costs(
             "without costs of mistakes. Give it mistakes=..., or use "
             "make_cost_scorer(mistakes=...)."
         )
-    index = {label: i for i, label in enumerate(classes)}
+    index = {known: i for i, known in enumerate(classes)}
     truth = np.array([index.get(v, -1) for v in np.asarray(true).tolist()], dtype=int)
     choice = np.array([index[v] for v in np.asarray(decided).tolist()], dtype=int)
-    is_strange = truth < 0
+    is_new = truth < 0
     paid = np.asarray(mistakes)[truth, choice]
-    if is_strange.any():
+    if is_new.any():
         off_diagonal = mistakes[~np.eye(len(classes), dtype=bool)]
         if off_diagonal.size == 0 or np.ptp(off_diagonal) > 0:
-            stranger = np.asarray(true).tolist()[int(np.argmax(is_strange))]
+            new = np.asarray(true).tolist()[int(np.argmax(is_new))]
             raise InvalidOptionError(
                 "To price mistakes, every true class must have been seen in training. "
-                f"Got {stranger!r}. Leave such rows out, or let all mistakes cost the "
+                f"Got {new!r}. Leave such rows out, or let all mistakes cost the "
                 "same."
             )
-        paid = np.where(is_strange, off_diagonal[0], paid)
+        paid = np.where(is_new, off_diagonal[0], paid)
     return np.asarray(paid, dtype=np.float64)
 
 
@@ -120,14 +120,16 @@ class CostScorer:
         self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None
     ) -> float:
         """Return the score of a fitted estimator."""
-        paid = np.asarray(estimator.cost(X), dtype=np.float64)
         matrix = None
         classes = tuple(np.asarray(estimator.classes_).tolist())
         if self.part == "total" or self.is_normalised:
             y = column_or_1d(y)
             matrix = self._matrix(estimator, classes)
         if self.part == "total":
-            paid = paid + mistake_costs(y, estimator.predict(X), classes, matrix)
+            decided, paid = estimator.predict_and_cost(X)
+            paid = paid + mistake_costs(y, decided, classes, matrix)
+        else:
+            paid = estimator.cost(X)
         mean = float(np.average(paid, weights=sample_weight))
         if self.is_normalised and matrix is not None:
             every = estimator.policy_.prices.cost_of_all()

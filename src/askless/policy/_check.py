@@ -1,4 +1,4 @@
-"""Check that arrays are trees: types, ranges, preorder, one parent each.
+"""Check that nodes are trees: types, ranges, preorder, one parent each.
 
 Everything that reads a tree afterwards, compiled code included, relies on this and
 checks nothing itself.
@@ -6,79 +6,100 @@ checks nothing itself.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.tree._forest import find_misplaced
+from askless._core.tree._preorder import find_misplaced
 from askless.exceptions import InvalidPolicyError
 from askless.policy._base import MOST
+from askless.policy._nodes import Ints, Nodes
+from askless.problem import Test
 
-if TYPE_CHECKING:
-    from askless.policy._forest import Forest
-    from askless.policy._tree import Tree
-
-__all__ = ["check_nodes", "check_tree"]
+__all__ = ["check_decisions", "check_nodes"]
 
 
-def check_tree(tree: Tree) -> None:
-    """Raise InvalidPolicyError unless the arrays of a tree fit together."""
-    check_nodes(tree, np.array([0, np.size(tree.test)], dtype=np.int32))
-
-
-def check_nodes(tree: Tree | Forest, tree_start: NDArray[np.int32]) -> None:
-    """Raise InvalidPolicyError unless arrays are trees, one after another.
+def check_nodes(nodes: Nodes, tests: tuple[Test, ...], n_classes: int) -> None:
+    """Raise InvalidPolicyError unless nodes are trees over these tests and classes.
 
     Parameters
     ----------
-    tree : Tree or Forest
-        Whose arrays to check.
-    tree_start : ndarray of int32 of shape (n_trees + 1,)
-        Where the nodes of each tree begin.
+    nodes : Nodes
+        What to check; what they decide is left to :func:`check_decisions`.
+    tests : tuple of Test
+        The tests that they may ask.
+    n_classes : int
+        How many classes there are.
+
+    Examples
+    --------
+    >>> from askless.policy import NodesBuilder
+    >>> builder = NodesBuilder()
+    >>> builder.add_leaf({7: 1.0})
+    >>> check_nodes(builder.build(), (), 2)
+    Traceback (most recent call last):
+    askless.exceptions.InvalidPolicyError: Weights must be of one of 2 classes. Got \
+another class. Number the classes from 0.
     """
-    _check_types(tree)
-    _check_trees(tree_start, len(tree.test))
-    n_nodes = len(tree.test)
-    _check_starts(tree.branch_start, n_nodes, len(tree.branch_child), "branches")
-    _check_starts(tree.weight_start, n_nodes, len(tree.weight_class), "weights")
-    _check_tests(tree)
-    _check_preorder(tree, tree_start)
-    _check_branches(tree)
-    _check_weights(tree, tree_start)
+    _check_types(nodes)
+    _check_trees(nodes)
+    _check_starts(nodes.branch_start, nodes, len(nodes.branch_child), "branches")
+    _check_starts(nodes.weight_start, nodes, len(nodes.weight_class), "weights")
+    _check_tests(nodes, len(tests))
+    _check_preorder(nodes)
+    _check_branches(nodes, tests)
+    _check_weights(nodes, n_classes)
 
 
-def _fail(rule: str, got: str, remedy: str) -> None:
+def check_decisions(nodes: Nodes, n_classes: int) -> Ints:
+    """Return what nodes decide; raise InvalidPolicyError unless these are classes."""
+    decided = nodes.decision
+    if (
+        decided is None
+        or decided.shape != nodes.test.shape
+        or not np.all((decided >= 0) & (decided < n_classes))
+    ):
+        _fail(
+            f"Every node must decide one of {n_classes} classes.",
+            "another index",
+            "Number the classes from 0.",
+        )
+    return decided
+
+
+def _fail(rule: str, got: str, remedy: str) -> NoReturn:
     raise InvalidPolicyError(f"{rule} Got {got}. {remedy}")
 
 
-def _check_types(tree: Tree | Forest) -> None:
+def _check_types(nodes: Nodes) -> None:
     for name in (
         "test", "cut", "branch_start", "branch_code", "branch_child",
         "default_branch", "weight_class",
     ):  # fmt: skip
-        _check_array(getattr(tree, name), np.int32, name)
-    _check_array(tree.weight_start, np.int64, "weight_start")
-    _check_array(tree.weight, np.float64, "weight")
-    if len(tree.test) == 0:
+        _check_array(getattr(nodes, name), np.int32, name)
+    _check_array(nodes.tree_start, np.int32, "tree_start")
+    _check_array(nodes.weight_start, np.int64, "weight_start")
+    _check_array(nodes.weight, np.float64, "weight")
+    if len(nodes.test) == 0:
         _fail("A tree must have a root.", "no nodes", "Add at least one leaf.")
-    same = {len(tree.test), len(tree.cut), len(tree.default_branch)}
+    same = {len(nodes.test), len(nodes.cut), len(nodes.default_branch)}
     if len(same) > 1:
         _fail(
             "test, cut and default_branch must have an entry for each node.",
             f"the lengths {sorted(same)}",
             "Give every node all three.",
         )
-    if len(tree.branch_code) != len(tree.branch_child):
+    if len(nodes.branch_code) != len(nodes.branch_child):
         _fail(
             "Every branch must have a code and a child.",
-            f"{len(tree.branch_code)} codes and {len(tree.branch_child)} children",
+            f"{len(nodes.branch_code)} codes and {len(nodes.branch_child)} children",
             "Give every branch both.",
         )
-    if len(tree.weight_class) != len(tree.weight):
+    if len(nodes.weight_class) != len(nodes.weight):
         _fail(
             "Every weight must have a class.",
-            f"{len(tree.weight)} weights and {len(tree.weight_class)} classes",
+            f"{len(nodes.weight)} weights and {len(nodes.weight_class)} classes",
             "Give every weight both.",
         )
 
@@ -97,7 +118,8 @@ def _check_array(array: Any, dtype: type, name: str) -> None:
         _fail(f"{name} must be contiguous.", "a strided array", "Copy it.")
 
 
-def _check_starts(starts: NDArray[Any], n_nodes: int, n_items: int, what: str) -> None:
+def _check_starts(starts: NDArray[Any], nodes: Nodes, n_items: int, what: str) -> None:
+    n_nodes = nodes.n_nodes
     fits = (
         len(starts) == n_nodes + 1
         and starts[0] == 0
@@ -112,17 +134,16 @@ def _check_starts(starts: NDArray[Any], n_nodes: int, n_items: int, what: str) -
         )
 
 
-def _check_tests(tree: Tree | Forest) -> None:
-    n_tests = len(tree.tests)
-    outside = np.flatnonzero((tree.test < -1) | (tree.test >= n_tests))
+def _check_tests(nodes: Nodes, n_tests: int) -> None:
+    outside = np.flatnonzero((nodes.test < -1) | (nodes.test >= n_tests))
     if outside.size:
         _fail(
             f"A node must ask one of {n_tests} tests, or be a leaf.",
-            f"test {tree.test[outside[0]]} at node {outside[0]}",
+            f"test {nodes.test[outside[0]]} at node {outside[0]}",
             "Number the tests from 0; a leaf has -1.",
         )
-    n_branches = np.diff(tree.branch_start)
-    is_leaf = tree.test < 0
+    n_branches = np.diff(nodes.branch_start)
+    is_leaf = nodes.test < 0
     wrong = np.flatnonzero(is_leaf != (n_branches == 0))
     if wrong.size:
         _fail(
@@ -130,7 +151,7 @@ def _check_tests(tree: Tree | Forest) -> None:
             f"{n_branches[wrong[0]]} branches at node {wrong[0]}",
             "Mend the node.",
         )
-    default = tree.default_branch
+    default = nodes.default_branch
     wrong = np.flatnonzero(
         np.where(is_leaf, default != -1, (default < 0) | (default >= n_branches))
     )
@@ -142,8 +163,8 @@ def _check_tests(tree: Tree | Forest) -> None:
         )
 
 
-def _check_trees(tree_start: NDArray[np.int32], n_nodes: int) -> None:
-    _check_array(tree_start, np.int32, "tree_start")
+def _check_trees(nodes: Nodes) -> None:
+    tree_start, n_nodes = nodes.tree_start, nodes.n_nodes
     fits = (
         len(tree_start) > 1
         and tree_start[0] == 0
@@ -159,10 +180,10 @@ def _check_trees(tree_start: NDArray[np.int32], n_nodes: int) -> None:
         )
 
 
-def _check_preorder(tree: Tree | Forest, tree_start: NDArray[np.int32]) -> None:
+def _check_preorder(nodes: Nodes) -> None:
     """Every node but a root has one parent, and nodes come in the order of a walk."""
-    n_nodes, n_trees = len(tree.test), len(tree_start) - 1
-    children = tree.branch_child
+    n_nodes, n_trees = nodes.n_nodes, nodes.n_trees
+    children = nodes.branch_child
     if len(children) != n_nodes - n_trees:
         _fail(
             f"{'A tree' if n_trees == 1 else f'A forest of {n_trees} trees and'} of "
@@ -170,7 +191,7 @@ def _check_preorder(tree: Tree | Forest, tree_start: NDArray[np.int32]) -> None:
             f"{len(children)}",
             "Give every node but the root one parent.",
         )
-    node, found = find_misplaced(tree.branch_start, children, tree_start)
+    node, found = find_misplaced(nodes.branch_start, children, nodes.tree_start)
     if node >= 0:
         got = "no branch" if found is None else f"a branch to node {found}"
         _fail(
@@ -180,97 +201,131 @@ def _check_preorder(tree: Tree | Forest, tree_start: NDArray[np.int32]) -> None:
         )
 
 
-def _check_branches(tree: Tree | Forest) -> None:
-    """Check cuts and codes against the tests, for all nodes at once."""
-    inner = np.flatnonzero(tree.test >= 0)
-    asked, cut = tree.test[inner], tree.cut[inner]
-    tests = tree.tests
-    is_number = np.array([test.kind == "number" for test in tests], dtype=bool)
-    n_cuts = np.array([len(test.cuts) for test in tests], dtype=np.int64)
-    missing_code = np.array([test.missing_code for test in tests], dtype=np.int64)
-    first, last = tree.branch_start[inner], tree.branch_start[inner + 1]
+class _Inner(NamedTuple):
+    """The nodes that ask a test, each with its test, its cut and its branches."""
 
-    def look_at(is_wrong: NDArray[np.bool_]) -> tuple[int, int] | None:
-        """Return a node that is wrong, if any, and its place among the inner ones."""
+    nodes: Nodes
+    at: NDArray[np.intp]
+    asked: Ints
+    cut: Ints
+    first: Ints
+    last: Ints
+
+    def find(self, is_wrong: NDArray[np.bool_]) -> int | None:
+        """Return the first node that is wrong, if any."""
         wrong = np.flatnonzero(is_wrong)
-        return (int(inner[wrong[0]]), int(wrong[0])) if wrong.size else None
+        return int(self.at[wrong[0]]) if wrong.size else None
 
-    def codes_at(place: int) -> list[int]:
-        codes: list[int] = tree.branch_code[first[place] : last[place]].tolist()
-        return codes
+    def show_codes(self, node: int) -> str:
+        """Return the codes of the branches of a node, the first few."""
+        start, end = self.nodes.branch_start[node], self.nodes.branch_start[node + 1]
+        return f"{self.nodes.branch_code[start:end].tolist()[:8]} at node {node}"
 
-    if found := look_at(cut < -1):
-        _fail(
-            "A cut must be >= 0, or -1 for none.",
-            f"{tree.cut[found[0]]} at node {found[0]}",
-            "Mend it.",
-        )
-    compares = cut >= 0
-    if found := look_at(compares & ~(is_number[asked] & (cut <= n_cuts[asked]))):
-        test = tests[tree.test[found[0]]]
-        _fail(
-            f"A node may cut {test.name!r} only where the test has a cut.",
-            f"cut {tree.cut[found[0]]} of {len(test.cuts)} at node {found[0]}",
-            "Use one of the test's cuts.",
-        )
-    has_two = last - first == 2
-    upper = np.minimum(first + 1, max(0, len(tree.branch_code) - 1))
-    is_pair = has_two & (tree.branch_code[first] == 0) & (tree.branch_code[upper] == 1)
-    if found := look_at(compares & ~is_pair):
-        _fail(
-            "A node with a cut must have two branches, 0 and 1.",
-            f"{codes_at(found[1])[:8]} at node {found[0]}",
-            "List the lower branch, then the upper one.",
-        )
-    default = tree.default_branch[inner]
-    if found := look_at(compares & (cut == n_cuts[asked]) & (default != 1)):
-        _fail(
-            "A node that parts numbers from missing ones must send the missing ones "
-            "up.",
-            f"the default {tree.default_branch[found[0]]} at node {found[0]}",
-            "Set the default to 1.",
-        )
-    # Codes ascend within a node: a step down is legal only where a node begins.
-    codes = tree.branch_code
-    steps_down = np.append(False, np.diff(codes) <= 0)
-    begins = np.zeros(len(codes) + 1, dtype=bool)
-    begins[first] = True
-    is_low = np.append(0, np.cumsum(steps_down & ~begins[:-1]))
-    unsorted = is_low[last] > is_low[first]
-    outside = (codes[first] < 0) | (codes[last - 1] > missing_code[asked])
-    if found := look_at(~compares & (unsorted | outside)):
-        _fail(
-            f"Branches of {tests[tree.test[found[0]]].name!r} must stand for its "
-            "outcomes, ascending.",
-            f"{codes_at(found[1])[:8]} at node {found[0]}",
-            "List each outcome once.",
-        )
-    at_leaf = np.flatnonzero((tree.test < 0) & (tree.cut != -1))
+
+def _check_branches(nodes: Nodes, tests: tuple[Test, ...]) -> None:
+    """Check cuts and codes against the tests, for all nodes at once."""
+    at = np.flatnonzero(nodes.test >= 0)
+    first, last = nodes.branch_start[at], nodes.branch_start[at + 1]
+    inner = _Inner(nodes, at, nodes.test[at], nodes.cut[at], first, last)
+    _check_cuts(inner, tests)
+    _check_pairs(inner, tests)
+    _check_codes(inner, tests)
+    at_leaf = np.flatnonzero((nodes.test < 0) & (nodes.cut != -1))
     if at_leaf.size:
         _fail("A leaf must have no cut.", f"one at node {at_leaf[0]}", "Set it to -1.")
 
 
-def _check_weights(tree: Tree | Forest, tree_start: NDArray[np.int32]) -> None:
-    classes = tree.weight_class
-    if np.any((classes < 0) | (classes >= len(tree.classes))):
+def _count_cuts(tests: tuple[Test, ...]) -> NDArray[np.int64]:
+    return np.array([len(test.cuts) for test in tests], dtype=np.int64)
+
+
+def _check_cuts(inner: _Inner, tests: tuple[Test, ...]) -> None:
+    """Check that a cut is one that its test has."""
+    cut, asked = inner.cut, inner.asked
+    if (node := inner.find(cut < -1)) is not None:
         _fail(
-            f"Weights must be of one of {len(tree.classes)} classes.",
+            "A cut must be >= 0, or -1 for none.",
+            f"{inner.nodes.cut[node]} at node {node}",
+            "Mend it.",
+        )
+    is_number = np.array([test.kind == "number" for test in tests], dtype=bool)
+    has_cut = is_number[asked] & (cut <= _count_cuts(tests)[asked])
+    if (node := inner.find((cut >= 0) & ~has_cut)) is not None:
+        test = tests[inner.nodes.test[node]]
+        _fail(
+            f"A node may cut {test.name!r} only where the test has a cut.",
+            f"cut {inner.nodes.cut[node]} of {len(test.cuts)} at node {node}",
+            "Use one of the test's cuts.",
+        )
+
+
+def _check_pairs(inner: _Inner, tests: tuple[Test, ...]) -> None:
+    """Check that a node with a cut has a lower and an upper branch."""
+    codes, compares = inner.nodes.branch_code, inner.cut >= 0
+    upper = np.minimum(inner.first + 1, max(0, len(codes) - 1))
+    is_pair = inner.last - inner.first == 2
+    is_pair &= (codes[inner.first] == 0) & (codes[upper] == 1)
+    if (node := inner.find(compares & ~is_pair)) is not None:
+        _fail(
+            "A node with a cut must have two branches, 0 and 1.",
+            inner.show_codes(node),
+            "List the lower branch, then the upper one.",
+        )
+    parts_missing = compares & (inner.cut == _count_cuts(tests)[inner.asked])
+    default = inner.nodes.default_branch
+    if (node := inner.find(parts_missing & (default[inner.at] != 1))) is not None:
+        _fail(
+            "A node that separates numbers from missing ones must send the missing "
+            "ones up.",
+            f"the default {default[node]} at node {node}",
+            "Set the default to 1.",
+        )
+
+
+def _check_codes(inner: _Inner, tests: tuple[Test, ...]) -> None:
+    """Check that other nodes have branches for codes of their test."""
+    codes = inner.nodes.branch_code
+    missing_code = np.array([test.missing_code for test in tests], dtype=np.int64)
+    # Codes ascend within a node: a step down is legal only where a node begins.
+    steps_down = np.append(False, np.diff(codes) <= 0)
+    begins = np.zeros(len(codes) + 1, dtype=bool)
+    begins[inner.first] = True
+    n_steps = np.append(0, np.cumsum(steps_down & ~begins[:-1]))
+    is_wrong = n_steps[inner.last] > n_steps[inner.first]
+    is_wrong |= codes[inner.first] < 0
+    is_wrong |= codes[inner.last - 1] > missing_code[inner.asked]
+    if (node := inner.find((inner.cut < 0) & is_wrong)) is not None:
+        _fail(
+            f"Branches of {tests[inner.nodes.test[node]].name!r} must stand for its "
+            "outcomes, ascending.",
+            inner.show_codes(node),
+            "List each outcome once.",
+        )
+
+
+def _check_weights(nodes: Nodes, n_classes: int) -> None:
+    classes = nodes.weight_class
+    if np.any((classes < 0) | (classes >= n_classes)):
+        _fail(
+            f"Weights must be of one of {n_classes} classes.",
             "another class",
             "Number the classes from 0.",
         )
-    if not np.all(np.isfinite(tree.weight)) or np.any(tree.weight < 0):
+    if not np.all(np.isfinite(nodes.weight)) or np.any(nodes.weight < 0):
         _fail("Weights must be finite and >= 0.", "another weight", "Mend it.")
-    if not sum(tree.weight.tolist()) <= MOST:
+    with np.errstate(over="ignore"):
+        total = nodes.weight.sum()
+    if not total <= MOST:
         _fail(
             f"The weights of all nodes must add up to at most {MOST:g}.",
             "more",
             "Divide them by a large number.",
         )
-    counts = np.diff(tree.weight_start)
+    counts = np.diff(nodes.weight_start)
     # Within a node classes ascend: a step down is legal only where a node begins.
     steps = np.diff(classes) <= 0
     begins = np.zeros(len(classes) + 1, dtype=bool)
-    begins[tree.weight_start[:-1]] = True
+    begins[nodes.weight_start[:-1]] = True
     if np.any(steps & ~begins[1 : len(classes)]):
         _fail(
             "A node must list each class once, ascending.", "another order", "Sort it."
@@ -282,8 +337,9 @@ def _check_weights(tree: Tree | Forest, tree_start: NDArray[np.int32]) -> None:
             f"no weights at node {node}",
             "Give it the weights of its parent.",
         )
-    at_leaf = np.where(np.repeat(tree.test < 0, counts), tree.weight, 0.0)
-    if not np.all(np.maximum.reduceat(at_leaf, tree.weight_start[tree_start[:-1]])):
+    at_leaf = np.where(np.repeat(nodes.test < 0, counts), nodes.weight, 0.0)
+    first_of_tree = nodes.weight_start[nodes.tree_start[:-1]]
+    if not np.all(np.maximum.reduceat(at_leaf, first_of_tree)):
         _fail(
             "Some leaf must have a weight, or costs have no mean.",
             "leaves without any",

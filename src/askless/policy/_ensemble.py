@@ -1,4 +1,4 @@
-"""A policy as an ensemble of trees that buys tests until its answer is settled.
+"""A policy as an ensemble of trees that buys tests until its decision is settled.
 
 Every tree waits for the tests that it has not seen, and is bounded by the leaves that
 it can still reach. This module does not know which library grew the trees.
@@ -15,20 +15,20 @@ from numpy.typing import NDArray
 
 from askless._core.ensemble._machine import Machine
 from askless.exceptions import InvalidOptionError, InvalidPolicyError
-from askless.policy._base import Policy, count_threads, raw_columns
+from askless.policy._base import Policy, raw_columns
+from askless.policy._ensemble_output import Output
 from askless.policy._ensemble_parts import (
-    Answer,
+    MODES,
     EnsembleTrees,
     check_sums,
-    machine_options,
+    find_scales,
 )
+from askless.policy._ensemble_state import Answers, EnsembleState, WalkPool
 from askless.problem import Outcome, PriceList, Test
-from askless.problem._frames import clean_column
+from askless.problem._jobs import threads_for
 from askless.problem._tests import _as_numbers
 
 __all__ = ["Ensemble", "Trace"]
-
-State = tuple[tuple[int, int], ...]
 
 # Ensembles of more nodes (times values of a leaf) keep path states: a deep one is made
 # again after every purchase, which takes longer than a purchase is worth there.
@@ -37,49 +37,35 @@ DEEP_NODES = 50_000
 MOST_VOTED = 64
 # Rows run between two looks at the keyboard.
 CHUNK = 32_768
-# States remembered for the sessions that are going on.
-MEMORY = 64
-
-MODES = {"path": 0, "deep": 1, "joint": 1, "vote": 2}
-
-
-class Standing(NamedTuple):
-    """Where a case stands after some answers."""
-
-    test: int
-    raw: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    ahead: list[int]
-    is_settled: bool
-    n_waiting: int
+# Rows times trees that are worth a second thread: about a millisecond of votes.
+LEAST_WORK = 20_000
 
 
 class Trace(NamedTuple):
-    """Every step of many rows: what was spent, how sure it was, what it would say.
+    """Every step of many rows: what was spent, how sure it was, what it would decide.
 
-    ``cost``, ``z`` and ``answer`` have a column for each step; ``n_steps`` of a row's
+    ``cost``, ``z`` and ``decision`` have a column for each step; ``n_steps`` of a row's
     entries hold. ``raw`` are the sums at the end.
     """
 
     raw: NDArray[np.float64]
     cost: NDArray[np.float64]
     z: NDArray[np.float64]
-    answer: NDArray[np.float64]
+    decision: NDArray[np.float64]
     n_steps: NDArray[np.int32]
 
 
 class Ensemble(Policy):
-    """A policy that sums over trees, and stops when the rest cannot change its answer.
+    """A policy that sums over trees, and stops when its decision can no longer change.
 
     Parameters
     ----------
     tests, classes, prices, mistakes
-        See :class:`Policy`. Without classes the answer is a number.
+        See :class:`Policy`. Without classes the decision is a number.
     trees : EnsembleTrees
         The trees.
-    answer : Answer
-        How sums become answers.
+    output : Output
+        How sums become classes or numbers.
     threshold : float, optional
         Stop early, once the lead is so many standard deviations of what is still open.
     is_complete : bool, default=False
@@ -94,7 +80,7 @@ class Ensemble(Policy):
     Notes
     -----
     A test that is skipped stays open: its splits are averaged over, by how much
-    training data went each way, and the answer may then differ from the source's.
+    training data went each way, and the decision may then differ from the source's.
 
     Examples
     --------
@@ -102,7 +88,7 @@ class Ensemble(Policy):
     >>> import askless
     >>> X, y = [[0, 5], [1, 5], [2, 6], [3, 7]], ["a", "a", "b", "b"]
     >>> forest = RandomForestClassifier(5, random_state=0).fit(X, y)
-    >>> policy = askless.AdaptiveEnsemble(forest, costs=[1, 2]).policy_
+    >>> policy = askless.AdaptiveEnsemble(forest, costs=[1, 2]).fit().policy_
     >>> policy.predict(X).tolist() == forest.predict(X).tolist()
     True
     """
@@ -116,32 +102,31 @@ class Ensemble(Policy):
         prices: PriceList,
         *,
         trees: EnsembleTrees,
-        answer: Answer,
+        output: Output,
         threshold: float | None = None,
         is_complete: bool = False,
         tolerance: float = 0.0,
         bounds: Literal["auto", "path", "deep", "joint", "vote"] = "auto",
         mistakes: NDArray[np.float64] | None = None,
     ) -> None:
-        self.answers_number = answer.is_number
+        self.answers_number = output.is_number
         super().__init__(tests, classes, prices, mistakes)
-        n_classes = 2 if answer.link == "logit" else answer.n_outputs
-        if len(self.classes) != (0 if answer.is_number else n_classes):
+        n_classes = 2 if output.link == "logit" else output.n_outputs
+        if len(self.classes) != (0 if output.is_number else n_classes):
             raise InvalidPolicyError(
-                f"An ensemble with {answer.n_outputs} sums and the link "
-                f"{answer.link!r} must have {0 if answer.is_number else n_classes} "
+                f"An ensemble with {output.n_outputs} sums and the link "
+                f"{output.link!r} must have {0 if output.is_number else n_classes} "
                 f"classes. Got {len(self.classes)}. List the classes of the model."
             )
-        trees.check(self.tests, answer.n_outputs)
-        check_sums(trees, answer)
+        trees.check(self.tests, output.n_outputs)
+        check_sums(trees, output)
         self.trees = trees
-        self.answer_rule = answer
+        self.output = output
         self.threshold = None if threshold is None else float(threshold)
         self.is_complete = bool(is_complete)
         self.tolerance = float(tolerance)
         self.bounds = self._choose_bounds(bounds)
         _check_stop(self)
-        self._memory: dict[State, Standing] = {}
 
     def _choose_bounds(self, bounds: str) -> str:
         if bounds not in ("auto", *MODES):
@@ -171,10 +156,10 @@ class Ensemble(Policy):
         """Whether every leaf names one class, so that sums are counts."""
         values = self.trees.value[self.trees.is_leaf]
         return (
-            self.answer_rule.link == "share"
-            and 1 < self.answer_rule.n_outputs <= MOST_VOTED
-            and values.shape[1] == self.answer_rule.n_outputs
-            and not any(self.answer_rule.offset)
+            self.output.link == "share"
+            and 1 < self.output.n_outputs <= MOST_VOTED
+            and values.shape[1] == self.output.n_outputs
+            and not any(self.output.offset)
             and bool(np.all((values == 0) | (values == 1)))
             and bool(np.all(values.sum(axis=1) == 1))
         )
@@ -192,50 +177,22 @@ class Ensemble(Policy):
         other = copy(self)
         other.threshold = None if threshold is None else float(threshold)
         other.is_complete = is_complete
-        other._memory = {}
+        other.__dict__.pop("_first", None)
         _check_stop(other)
         return other
 
     def __getstate__(self) -> dict[str, Any]:
-        # The machine is compiled and made again when it is asked for.
-        left_out = ("machine", "_memory")
+        # What is compiled is made again when it is asked for.
+        left_out = ("machine", "_walks", "_first")
         return {k: v for k, v in self.__dict__.items() if k not in left_out}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _memory={})
 
     @cached_property
     def machine(self) -> Machine:
         """The compiled ensemble."""
-        trees, answer = self.trees, self.answer_rule
-        options = machine_options(trees, answer, self.tolerance)
-        is_vote = self.bounds == "vote"
-        if is_vote:
-            # A score, of at most 1, then fits in fourteen bits.
-            options.update(unit=65535.0, slack=0.0, score_unit=2.0**14 - 2)
-        starts = np.cumsum([0] + [len(test.cuts) for test in self.tests])
-        users, user_start = trees.users(len(self.tests))
         return Machine(
-            trees.test,
-            trees.cut,
-            trees.right,
-            trees.flags,
-            np.append(trees.words, np.uint64(0)),
-            np.array([test.n_levels for test in self.tests], dtype=np.int32),
-            trees.tree_start,
-            trees.output,
-            trees.weight,
-            trees.value,
-            np.array(answer.offset, dtype=np.float64),
-            np.concatenate([*(test.cut_array for test in self.tests), np.zeros(1)]),
-            starts.astype(np.int64),
-            users,
-            user_start,
-            mode=MODES[self.bounds],
-            is_joint=self.bounds == "joint",
-            rule=2 if answer.is_number else 0 if answer.link == "logit" else 1,
-            ties_are_exact=is_vote,
-            **options,
+            self.trees.arrays(),
+            self.trees.codes(self.tests),
+            find_scales(self.trees, self.output, self.tolerance, self.bounds),
         )
 
     @cached_property
@@ -245,69 +202,105 @@ class Ensemble(Policy):
 
     # The machine.
 
-    def initial_state(self) -> State:
-        """Return the state in which nothing has been asked."""
-        return ()
+    @cached_property
+    def _walks(self) -> WalkPool:
+        return WalkPool(self.machine, self.prices.engine)
 
-    def standing(self, state: State) -> Standing:
-        """Return where a case stands: its bounds, its sums, what to buy next."""
-        found = self._memory.get(state)
-        if found is None:
-            tests = np.array([test for test, _ in state], dtype=np.int32)
-            codes = np.array([code for _, code in state], dtype=np.int32)
-            found = Standing(
-                *self.machine.run_case(
-                    self.prices.engine, tests, codes, self._threshold, self.is_complete
-                )
-            )
-            while len(self._memory) >= MEMORY:
-                del self._memory[next(iter(self._memory))]
-            self._memory[state] = found
+    @cached_property
+    def _first(self) -> EnsembleState:
+        return self.state_after(())
+
+    def initial_state(self) -> EnsembleState:
+        """Return the state in which nothing has been asked."""
+        return self._first
+
+    def state_after(self, answers: Answers) -> EnsembleState:
+        """Return the state after some answers.
+
+        Parameters
+        ----------
+        answers : tuple of (int, int)
+            Tests and the codes that they showed, in order; -1 for a test that was
+            skipped, -2 for one that was run and showed nothing.
+        """
+        walk = self._walks.take()
+        for test, code in answers:
+            walk.buy(test, code)
+        state = EnsembleState(answers, *walk.stand(self._threshold, self.is_complete))
+        self._walks.give_back(walk)
+        return state
+
+    def bounds_at(
+        self, state: EnsembleState
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the least and the largest sums that a state leaves possible."""
+        walk = self._walks.take()
+        for test, code in state.answers:
+            walk.buy(test, code)
+        found = walk.bounds()
+        self._walks.give_back(walk)
         return found
+
+    def _step(self, state: EnsembleState, code: int) -> EnsembleState:
+        """Return the state after the next test was bought or skipped."""
+        walk = state.take_walk()
+        if walk is None:
+            walk = self._walks.take()
+            for test, shown in state.answers:
+                walk.buy(test, shown)
+        walk.buy(state.test, code)
+        after = EnsembleState(
+            (*state.answers, (state.test, code)),
+            *walk.stand(self._threshold, self.is_complete),
+        )
+        if after.test < 0:
+            self._walks.give_back(walk)
+        else:
+            after.give_walk(walk)
+        return after
 
     @property
     def _threshold(self) -> float:
         return np.inf if self.threshold is None else self.threshold
 
-    def next_test(self, state: State) -> int | None:
-        """Return the test that the answer waits for most, or None if it is settled."""
-        test = self.standing(state).test
-        return None if test < 0 else test
+    def next_test(self, state: EnsembleState) -> int | None:
+        """Return the test that most waits for, or None if the decision is settled."""
+        return None if state.test < 0 else state.test
 
-    def advance(self, state: State, code: int) -> State:
+    def advance(self, state: EnsembleState, code: int) -> EnsembleState:
         """Return the state after the next test has shown a code."""
-        return (*state, (self.standing(state).test, int(code)))
+        return self._step(state, int(code))
 
-    def skip(self, state: State, *, paid: bool = False) -> State:
+    def skip(self, state: EnsembleState, *, paid: bool = False) -> EnsembleState:
         """Return the state in which the next test stays open for good."""
-        return (*state, (self.standing(state).test, -2 if paid else -1))
+        return self._step(state, -2 if paid else -1)
 
-    def class_weights(self, state: State) -> NDArray[np.float64]:
+    def class_weights(self, state: EnsembleState) -> NDArray[np.float64]:
         """Return the probability of each class, what is open averaged over."""
         if self.answers_number:
             return np.zeros(0)
-        raw = self.standing(state).raw[None, :]
-        return np.asarray(self.answer_rule.probabilities(raw)[0])
+        return np.asarray(self.output.probabilities(state.raw[None, :])[0])
 
-    def class_shares(self, state: State) -> NDArray[np.float64]:
-        """Return the probability of each class."""
-        weights = self.class_weights(state)
-        total = weights.sum()
-        return np.asarray(weights / total) if total > 0 else weights
+    def class_shares(self, state: EnsembleState) -> NDArray[np.float64]:
+        """Return the probability of each class, to the bit as predict_proba does.
 
-    def decision(self, state: State) -> int:
-        """Return the class that the ensemble would answer in a state."""
-        return int(self.answer_rule.decide(self.standing(state).raw[None, :])[0])
+        Probabilities of single precision add up to nearly one, and are left so.
+        """
+        return self.class_weights(state)
 
-    def answer(self, state: State) -> Outcome:
-        """Return the class, or the number, that the ensemble would answer."""
+    def decision(self, state: EnsembleState) -> int:
+        """Return the class that the ensemble would decide for in a state."""
+        return int(self.output.decide(state.raw[None, :])[0])
+
+    def answer(self, state: EnsembleState) -> Outcome:
+        """Return the class, or the number, that the ensemble would decide for."""
         if self.answers_number:
-            return float(self.answer_rule.numbers(self.standing(state).raw[None])[0])
+            return float(self.output.numbers(state.raw[None])[0])
         return self.classes[self.decision(state)]
 
-    def tests_ahead(self, state: State) -> list[int]:
+    def tests_ahead(self, state: EnsembleState) -> list[int]:
         """Return every test that may still be asked, by position."""
-        return self.standing(state).ahead
+        return list(state.ahead)
 
     # Many rows.
 
@@ -323,7 +316,7 @@ class Ensemble(Policy):
             values = np.zeros((n_rows, n_tests))
             for i in self.used_tests:
                 name = self.tests[i].name
-                values[:, i] = _as_numbers(clean_column(columns[name], name), name)
+                values[:, i] = _as_numbers(columns[name], name)
             return values, None, n_rows
         codes = np.zeros((n_rows, n_tests), dtype=np.int32)
         for i in self.used_tests:
@@ -331,7 +324,7 @@ class Ensemble(Policy):
         return None, codes, n_rows
 
     def run_rows(
-        self, X: Any, *, n_jobs: int = 1, with_means: bool = True
+        self, X: Any, *, n_jobs: int | None = None, with_means: bool = True
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
         """Run rows; return the sums of each, what it paid and how many tests it bought.
 
@@ -339,13 +332,13 @@ class Ensemble(Policy):
         ----------
         X : frame, mapping of columns, or array-like of shape (n_rows, n_tests)
             Raw values.
-        n_jobs : int, default=1
+        n_jobs : int, optional
             Threads; nothing depends on it.
         with_means : bool, default=True
             Whether sums must be good for probabilities; decisions need less.
         """
-        n_threads = count_threads(n_jobs)
         values, codes, n_rows = self._rows(X)
+        n_threads = self._count_threads(n_jobs, n_rows)
         means = with_means or self.threshold is not None
         parts = []
         for start in range(0, max(n_rows, 1), CHUNK):
@@ -364,23 +357,33 @@ class Ensemble(Policy):
         raw, cost, n_bought = zip(*parts, strict=True)
         return np.concatenate(raw), np.concatenate(cost), np.concatenate(n_bought)
 
-    def trace(self, X: Any, *, n_jobs: int = 1) -> Trace:
+    def _count_threads(self, n_jobs: int | None, n_rows: int) -> int:
+        return threads_for(n_jobs, n_rows * self.trees.n_trees, LEAST_WORK)
+
+    def trace(self, X: Any, *, n_jobs: int | None = None) -> Trace:
         """Run rows until they are settled, and keep every step."""
-        values, codes, _ = self._rows(X)
+        values, codes, n_rows = self._rows(X)
+        n_threads = self._count_threads(n_jobs, n_rows)
         return Trace(
-            *self.machine.trace_rows(
-                self.prices.engine, values, codes, count_threads(n_jobs)
-            )
+            *self.machine.trace_rows(self.prices.engine, values, codes, n_threads)
         )
 
-    def predict(self, X: Any, *, n_jobs: int = 1) -> NDArray[Any]:
-        """Return the decision for each row; see :meth:`Policy.predict`."""
-        raw = self.run_rows(X, n_jobs=n_jobs, with_means=False)[0]
+    def predict_and_cost(
+        self, X: Any, *, n_jobs: int | None = None
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return the decision for each row and what it pays, from one run."""
+        raw, cost, _ = self.run_rows(X, n_jobs=n_jobs, with_means=False)
         if self.answers_number:
-            return self.answer_rule.numbers(raw)
-        return self._class_array[self.answer_rule.decide(raw)]
+            return self.output.numbers(raw), cost
+        return self._class_array[self.output.decide(raw)], cost
 
-    def predict_proba(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+    def predict(self, X: Any, *, n_jobs: int | None = None) -> NDArray[Any]:
+        """Return the decision for each row; see :meth:`Policy.predict`."""
+        return self.predict_and_cost(X, n_jobs=n_jobs)[0]
+
+    def predict_proba(
+        self, X: Any, *, n_jobs: int | None = None
+    ) -> NDArray[np.float64]:
         """Return the probability of each class where each row stopped.
 
         What was not bought is averaged over, so that these are the source's own only
@@ -391,9 +394,9 @@ class Ensemble(Policy):
                 "predict_proba must have classes. Got a model that answers numbers. "
                 "Use predict."
             )
-        return self.answer_rule.probabilities(self.run_rows(X, n_jobs=n_jobs)[0])
+        return self.output.probabilities(self.run_rows(X, n_jobs=n_jobs)[0])
 
-    def cost(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+    def cost(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return what each row pays."""
         return self.run_rows(X, n_jobs=n_jobs, with_means=False)[1]
 
@@ -407,10 +410,10 @@ class Ensemble(Policy):
 
 
 def _encode(test: Test, column: Any) -> NDArray[Any]:
-    """Return the codes of a column; a number may have more than two bytes count."""
+    """Return the codes of a clean column, of a number in more than two bytes."""
     if test.kind == "category":
-        return test.encode(column)
-    values = _as_numbers(clean_column(column, test.name), test.name)
+        return test.encode_clean(column)
+    values = _as_numbers(column, test.name)
     codes = np.searchsorted(test.cut_array, values)
     codes[np.isnan(values)] = test.missing_code
     return codes
@@ -427,6 +430,6 @@ def _check_stop(ensemble: Ensemble) -> None:
         ensemble.tolerance > 0 and not ensemble.answers_number
     ):
         raise InvalidOptionError(
-            "tolerance must be >= 0, and 0 unless the answer is a number. Got "
+            "tolerance must be >= 0, and 0 unless the decision is a number. Got "
             f"{ensemble.tolerance!r}. Leave it out."
         )

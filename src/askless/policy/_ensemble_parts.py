@@ -1,145 +1,37 @@
-"""The parts of an ensemble policy: its trees as arrays, and how sums become answers.
+"""The trees of an ensemble policy as arrays, and how finely their sums are counted.
 
-Both are checked when they are made, so that the machine may trust them. They do not
-know which library grew the trees.
+They are checked when they are made, so that the machine may trust them. They do not
+know which library grew them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core.ensemble._parts import CodeArrays, Scales, TreeArrays
 from askless.exceptions import InvalidPolicyError
-from askless.policy._decide import TOLERANCE, decide_classes
+from askless.policy._decide import TOLERANCE
+from askless.policy._ensemble_output import LEAST_VALUE, MOST_VALUE, Output
 from askless.problem import Test
 
-__all__ = ["IS_SET", "MISSING_LEFT", "Answer", "EnsembleTrees", "Link"]
+__all__ = [
+    "IS_SET",
+    "MISSING_LEFT",
+    "MODES",
+    "EnsembleTrees",
+    "check_sums",
+    "find_scales",
+]
 
 # Flags of a node.
 MISSING_LEFT = 1
 IS_SET = 2
-
-Link = Literal["share", "count", "logit", "softmax", "one-vs-rest", "number", "exp"]
-Decides = Literal["raw", "nearly", "at least 0", "probability"]
-# Numbers beyond these could make a sum or a square infinite, or nothing.
-MOST_VALUE = 1e100
-LEAST_VALUE = 1e-100
-
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """How the sums over all trees become a decision.
-
-    Parameters
-    ----------
-    link : {"share", "count", "logit", "softmax", "one-vs-rest", "number", "exp"}
-        What the sums are: shares of classes to be averaged, weights of classes, the
-        log-odds of the second of two classes, log-odds of each class against all or
-        one against the rest, a number, or the logarithm of one.
-    offset : tuple of float
-        Where each sum starts.
-    divisor : float, default=1.0
-        What a sum is divided by: the number of trees, of an average.
-    slope : float, default=1.0
-        Log-odds are multiplied by it.
-    decides_by : {"raw", "nearly", "at least 0", "probability"}, default="raw"
-        Decide by the largest sum (of log-odds, by whether it is above 0), by the first
-        that is as good as the largest, by whether log-odds are at least 0, or by the
-        largest probability. They differ by rounding only, and a policy must round as
-        its source does.
-    is_single : bool, default=False
-        Whether the source adds in single precision.
-
-    Examples
-    --------
-    >>> Answer("logit", (0.5,)).decide(np.array([[0.1], [-2.0]]))
-    array([1, 0], dtype=int32)
-    """
-
-    link: Link
-    offset: tuple[float, ...]
-    divisor: float = 1.0
-    slope: float = 1.0
-    decides_by: Decides = "raw"
-    is_single: bool = False
-
-    def __post_init__(self) -> None:
-        """Check that the parts fit."""
-        is_one = self.link in ("logit", "number", "exp")
-        if not self.offset or (is_one and len(self.offset) != 1):
-            raise InvalidPolicyError(
-                f"An ensemble with the link {self.link!r} must have "
-                f"{'one sum' if is_one else 'a sum for each class'}. Got "
-                f"{len(self.offset)}. Give an offset for each sum."
-            )
-        numbers = (*self.offset, self.divisor, self.slope)
-        if not all(abs(x) <= MOST_VALUE for x in numbers) or not (
-            min(self.divisor, self.slope) >= LEAST_VALUE
-        ):
-            raise InvalidPolicyError(
-                "Offsets must be finite, the divisor and the slope positive. Got "
-                "others. Import the model again."
-            )
-
-    @property
-    def n_outputs(self) -> int:
-        """How many sums are kept."""
-        return len(self.offset)
-
-    @property
-    def is_number(self) -> bool:
-        """Whether the answer is a number and not a class."""
-        return self.link in ("number", "exp")
-
-    def scores(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sums as the source has them before its link."""
-        return raw if self.divisor == 1.0 else raw / self.divisor
-
-    def numbers(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the numbers that sums stand for."""
-        scores = self.scores(raw)[:, 0]
-        return np.exp(scores) if self.link == "exp" else scores
-
-    def probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the probability of each class."""
-        # Here, so that policies which need none of it do not wait for scipy.
-        from scipy.special import expit, softmax
-
-        scores = self.scores(raw)
-        if self.link == "share":
-            return scores
-        if self.link == "count":
-            total = scores.sum(axis=1, keepdims=True)
-            even = np.full_like(scores, 1.0 / self.n_outputs)
-            return np.where(total > 0, scores / np.where(total > 0, total, 1.0), even)
-        if self.link == "logit":
-            if self.is_single:
-                scores = scores.astype(np.float32)
-            second = expit(self.slope * scores[:, 0]).astype(np.float64)
-            return np.column_stack([1.0 - second, second])
-        if self.link == "softmax":
-            return np.asarray(softmax(scores, axis=1), dtype=np.float64)
-        return np.asarray(expit(self.slope * scores), dtype=np.float64)
-
-    def decide(self, raw: NDArray[np.float64]) -> NDArray[np.int32]:
-        """Return the class of each row of sums; on a tie, the first."""
-        scores = self.scores(raw)
-        if self.link == "logit" and self.decides_by != "probability":
-            is_second = (
-                scores[:, 0] >= 0
-                if self.decides_by == "at least 0"
-                else (scores[:, 0] > 0)
-            )
-            return np.asarray(is_second, dtype=np.int32)
-        if self.decides_by == "nearly":
-            return decide_classes(scores)
-        if self.decides_by == "probability":
-            scores = self.probabilities(raw)
-        return np.asarray(np.argmax(scores, axis=1), dtype=np.int32)
+# The kinds of bounds, by the numbers of the machine.
+MODES = {"path": 0, "deep": 1, "joint": 1, "vote": 2}
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,6 +90,32 @@ class EnsembleTrees:
     def tree_of_node(self) -> NDArray[np.int64]:
         """The tree of each node."""
         return np.repeat(np.arange(self.n_trees), np.diff(self.tree_start))
+
+    def arrays(self) -> TreeArrays:
+        """Return the trees as the machine takes them."""
+        return TreeArrays(
+            self.test,
+            self.cut,
+            self.right,
+            self.flags,
+            np.append(self.words, np.uint64(0)),
+            self.tree_start,
+            self.output,
+            self.weight,
+            self.value,
+        )
+
+    def codes(self, tests: tuple[Test, ...]) -> CodeArrays:
+        """Return how values of tests become codes, and which trees ask them."""
+        starts = np.cumsum([0] + [len(test.cuts) for test in tests])
+        users, user_start = self.users(len(tests))
+        return CodeArrays(
+            np.array([test.n_levels for test in tests], dtype=np.int32),
+            np.concatenate([*(test.cut_array for test in tests), np.zeros(1)]),
+            starts.astype(np.int64),
+            users,
+            user_start,
+        )
 
     def users(self, n_tests: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the trees that ask each test, and where the list of a test starts."""
@@ -312,22 +230,22 @@ def _check_leaves(trees: EnsembleTrees, n_outputs: int) -> None:
         _refuse(f"Trees must add to sums 0 to {most - 1}", "another")
 
 
-def check_sums(trees: EnsembleTrees, answer: Answer) -> None:
+def check_sums(trees: EnsembleTrees, output: Output) -> None:
     """Raise an error unless the leaves are what the link takes them for."""
-    largest = trees.largest(answer.n_outputs) + np.abs(answer.offset)
-    if not np.all(largest / answer.divisor * max(1.0, answer.slope) <= MOST_VALUE):
+    largest = trees.largest(output.n_outputs) + np.abs(output.offset)
+    if not np.all(largest / output.divisor * max(1.0, output.slope) <= MOST_VALUE):
         _refuse("Sums must be finite", "others")
-    if answer.link not in ("share", "count"):
+    if output.link not in ("share", "count"):
         if trees.value.shape[1] != 1:
-            _refuse(f"Leaves must have one value for the link {answer.link!r}", "more")
+            _refuse(f"Leaves must have one value for the link {output.link!r}", "more")
         return
     values = trees.value[trees.is_leaf]
-    if trees.value.shape[1] != answer.n_outputs or any(answer.offset):
+    if trees.value.shape[1] != output.n_outputs or any(output.offset):
         _refuse("Leaves must have a value for each class, and no offset", "others")
     if np.any(values < 0):
         _refuse("Shares and weights of classes must be >= 0", "others")
-    if answer.link == "share" and (
-        answer.divisor != trees.n_trees
+    if output.link == "share" and (
+        output.divisor != trees.n_trees
         or not np.allclose(values.sum(axis=1), 1.0, rtol=0, atol=1e-6)
     ):
         _refuse("Shares must add up to 1, and be averaged over the trees", "others")
@@ -340,25 +258,64 @@ def scale_for(total: float, bits: int) -> float:
     return float(2.0 ** min(bits, bits - 1 - int(np.floor(np.log2(total)))))
 
 
-def machine_options(
-    trees: EnsembleTrees, answer: Answer, tolerance: float
-) -> dict[str, Any]:
-    """Return how finely sums are counted, and how much rounding may turn them."""
-    total = float(np.max(trees.largest(answer.n_outputs) + np.abs(answer.offset)))
-    width = trees.value.shape[1]
-    epsilon = 2.0**-23 if answer.is_single else 2.0**-52
+def lead_needed(trees: EnsembleTrees, output: Output, total: float) -> float:
+    """Return how far a sum must lead, so that no rounding of the source turns it.
+
+    Parameters
+    ----------
+    trees : EnsembleTrees
+        The trees.
+    output : Output
+        How their sums become classes.
+    total : float
+        The largest absolute value of a sum.
+    """
+    epsilon = 2.0**-23 if output.is_single else 2.0**-52
     # Any order of adding, and the link after it, moves a sum by less than this.
-    slack = (trees.n_trees + 16) * epsilon * (1.0 + total) / min(1.0, answer.slope)
-    if answer.decides_by == "nearly":
-        slack += 2 * TOLERANCE * (1.0 + total)
+    lead = (trees.n_trees + 16) * epsilon * (1.0 + total) / min(1.0, output.slope)
+    if output.decides_by == "nearly":
+        lead += 2 * TOLERANCE * (1.0 + total)
+    if output.link == "one-vs-rest" and output.decides_by == "probability":
+        # The flatter the sigmoid, the further apart the sums that it makes equal.
+        slope = output.slope / output.divisor
+        lead += 4 * epsilon * float(np.exp(min(slope * total, 700.0))) / slope
+    # No lead is as large as this: sums are then added up to the end.
+    return min(lead, 4.0 * total + 2.0)
+
+
+def find_scales(
+    trees: EnsembleTrees, output: Output, tolerance: float, bounds: str
+) -> Scales:
+    """Return how finely sums are counted, and how much rounding may turn them.
+
+    Parameters
+    ----------
+    trees : EnsembleTrees
+        The trees.
+    output : Output
+        How their sums become classes or numbers.
+    tolerance : float
+        Of a number: how wide its bounds may be; 0 for never.
+    bounds : {"path", "deep", "joint", "vote"}
+        How bounds are kept.
+    """
+    total = float(np.max(trees.largest(output.n_outputs) + np.abs(output.offset)))
+    width = trees.value.shape[1]
     # Both are generous: a tree varies by no more than its range.
-    spread = width * float(np.sum(trees.largest(answer.n_outputs) + 1.0) ** 2)
+    spread = width * float(np.sum(trees.largest(output.n_outputs) + 1.0) ** 2)
     score = width * (total + 1.0) * (trees.n_nodes + 1.0)
-    return {
-        "unit": scale_for(2.0 * total + 1.0, 60),
-        "spread_unit": scale_for(spread, 60),
-        "score_unit": scale_for(score, 52),
-        "slack": slack,
-        "tolerance": tolerance * answer.divisor if tolerance > 0 else -1.0,
-        "is_single": answer.is_single,
-    }
+    is_vote = bounds == "vote"
+    return Scales(
+        offset=np.array(output.offset, dtype=np.float64),
+        mode=MODES[bounds],
+        is_joint=bounds == "joint",
+        target=2 if output.is_number else 0 if output.link == "logit" else 1,
+        ties_are_exact=is_vote,
+        is_single=output.is_single,
+        slack=0.0 if is_vote else lead_needed(trees, output, total),
+        tolerance=tolerance * output.divisor if tolerance > 0 else -1.0,
+        unit=65535.0 if is_vote else scale_for(2.0 * total + 1.0, 60),
+        spread_unit=scale_for(spread, 60),
+        # Of votes a score, of at most 1, fits in fourteen bits.
+        score_unit=2.0**14 - 2 if is_vote else scale_for(score, 52),
+    )

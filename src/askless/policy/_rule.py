@@ -6,24 +6,27 @@ trouble. It does not know what it costs; that is worked out by whoever made it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.unknown._table import NoisyTable, choose_test
+from askless._core.unknown._scores import choose_test, score_tests
+from askless._core.unknown._table import Effect, UnknownTable
 from askless.exceptions import (
     InvalidPolicyError,
     UnknownNameError,
     suggest_name,
 )
-from askless.policy._base import Policy, count_threads, raw_columns
+from askless.policy._base import Policy, raw_columns
 from askless.policy._cases import check_cases, check_order
 from askless.policy._decide import decide_classes
+from askless.policy._first_steps import FirstSteps
 from askless.problem import Outcome, PriceList, Table, Test
-from askless.problem._recheck import find_recheck
+from askless.problem._jobs import count_threads, threads_for
+from askless.problem._possible import Possible, find_recheck
 from askless.problem._tests import CodeArray
 
 __all__ = ["RULES", "Belief", "Rule"]
@@ -41,44 +44,67 @@ RULES = {
 }
 # Which of them count copies of cases.
 BY_COPIES = (2, 3)
-USELESS = 0
-UNIT = 2.0**40
+# Cases times tests of a belief: so many are worth a second thread, some milliseconds of
+# scoring, and so many are worth being remembered, some tenths of one.
+LEAST_WORK = 200_000
+LEAST_KEPT = 10_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Belief:
-    """What a rule knows of a case: the cases left, their noise, and what was done.
+    """What a rule knows of a case: the cases left, how likely, and what was done.
 
     Attributes
     ----------
     cases : ndarray of int32
         The cases that the answers leave possible, those of one class together.
-    noise : ndarray of int64
+    surprisal : ndarray of int64
         How unlikely the answers make each of them, in parts of a bit.
     done : tuple of int
         The tests that were answered or skipped, in order.
     note : tuple of int
         What a rule with a memory keeps in mind.
+    path : tuple of int or None
+        The codes that led to it from the first belief of a rule, if nothing else did.
     """
 
-    cases: NDArray[np.int32] = field(compare=False)
-    noise: NDArray[np.int64] = field(compare=False)
+    cases: NDArray[np.int32]
+    surprisal: NDArray[np.int64]
     done: tuple[int, ...]
-    # What a rule with a memory keeps in mind.
     note: tuple[int, ...]
-    # Stands for the arrays when two beliefs are compared.
-    key: bytes
+    path: tuple[int, ...] | None = None
+
+    @cached_property
+    def key(self) -> bytes:
+        """Stands for the arrays when two beliefs are compared."""
+        return self.cases.tobytes() + self.surprisal.tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Belief)
+            and (self.done, self.note) == (other.done, other.note)
+            and self.key == other.key
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.done, self.note, self.key))
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory it takes."""
+        return self.cases.nbytes + self.surprisal.nbytes
 
 
 def make_belief(
     cases: NDArray[np.int32],
-    noise: NDArray[np.int64],
+    surprisal: NDArray[np.int64],
     done: tuple[int, ...],
     note: tuple[int, ...] = (),
+    path: tuple[int, ...] | None = None,
 ) -> Belief:
-    """Return a belief that can be compared and hashed."""
-    noise = noise - noise.min() if len(noise) else noise
-    return Belief(cases, noise, done, note, cases.tobytes() + noise.tobytes())
+    """Return a belief whose least unlikely case counts as certain."""
+    surprisal = surprisal - surprisal.min() if len(surprisal) else surprisal
+    return Belief(cases, surprisal, done, note, path)
 
 
 class Rule(Policy):
@@ -101,6 +127,8 @@ class Rule(Policy):
         The chance of each level of each test where the outcome is unknown.
     order : sequence of int, optional
         The tests of "order".
+    n_threads : int, default=1
+        Threads to score tests with, where there are enough cases for it.
 
     Notes
     -----
@@ -137,7 +165,7 @@ class Rule(Policy):
         form: str = "paper",
         order: Any = None,
         mistakes: NDArray[np.float64] | None = None,
-        n_threads: int = 2,
+        n_threads: int = 1,
     ) -> None:
         super().__init__(tests, classes, prices, mistakes)
         names = sorted({name for name, _ in RULES} | {"order"})
@@ -161,18 +189,16 @@ class Rule(Policy):
         self.chances = tuple(chances)
         self.n_threads = n_threads
         _check_rule(self)
-        starts = np.cumsum([0] + [len(c) for c in self.chances]).astype(np.int64)
+        self.possible = Possible(case_codes, self.tests, self.chances)
         codes: Any = np.ascontiguousarray(case_codes)
-        self.kernel = NoisyTable(
+        self.kernel = UnknownTable(
             codes,
             np.array([test.n_levels for test in tests], dtype=np.int32),
-            np.concatenate([*self.chances, np.zeros(0)]),
-            starts,
+            *self.possible.flat_chances,
             self.case_class,
             self.case_weights,
         )
-        # The last few choices: callers ask for the same one again and again.
-        self._chosen: dict[Belief, int | None] = {}
+        self._chosen: FirstSteps[Belief] = FirstSteps()
 
     @classmethod
     def from_table(
@@ -197,7 +223,7 @@ class Rule(Policy):
     @cached_property
     def _first(self) -> Belief:
         cases = np.argsort(self.case_class, kind="stable").astype(np.int32)
-        return make_belief(cases, np.zeros(len(cases), dtype=np.int64), ())
+        return make_belief(cases, np.zeros(len(cases), dtype=np.int64), (), path=())
 
     def initial_state(self) -> Belief:
         """Return the belief in which every case is possible."""
@@ -205,31 +231,40 @@ class Rule(Policy):
 
     def next_test(self, state: Belief) -> int | None:
         """Return the test that scores best for its price, or None to decide."""
-        if state not in self._chosen:
-            if len(self._chosen) >= 256:
-                self._chosen.clear()
-            self._chosen[state] = self._choose(state)
-        return self._chosen[state]
+        # A belief remembers what was chosen for it, and by which rule. Two threads may
+        # both work it out, with the same result.
+        known = state.__dict__.get("_choice")
+        if known is None or known[0] is not self:
+            known = (self, self._choose(state))
+            state.__dict__["_choice"] = known
+        test: int | None = known[1]
+        return test
 
     def _choose(self, state: Belief) -> int | None:
         labels = self.case_class[state.cases]
         if not np.any(labels != labels[0]):
             return None
-        weight = self.kernel.weigh_cases(state.cases, state.noise)
+        weight = self.kernel.weigh_cases(state.cases, state.surprisal)
         number = RULES.get((self.rule, self.form), RULES["elimination", "paper"])
         copies = self._copies(state) if number in BY_COPIES else None
-        scores, kinds = self.kernel.score_tests(
-            state.cases, weight, number, copies, self.n_threads
+        n_threads = self._count_threads(state)
+        scores, effects = score_tests(
+            self.kernel, state.cases, weight, number, copies, n_threads
         )
         done = np.zeros(len(self.tests), dtype=np.uint8)
         done[list(state.done)] = 1
         if self.order is not None:
-            left = [t for t in self.order if not done[t] and kinds[t] != USELESS]
-            return int(left[0]) if left else None
+            is_left = (done == 0) & (effects != Effect.TELLS_NOTHING)
+            left = self.order[is_left[self.order]]
+            return int(left[0]) if left.size else None
         # A test that was skipped is not asked again, so it is no hope either.
-        kinds[done == 1] = USELESS
-        test = choose_test(scores, self._prices_now(state), kinds, done)
+        effects[done == 1] = Effect.TELLS_NOTHING
+        test = choose_test(scores, self._prices_now(state), effects, done)
         return None if test < 0 else int(test)
+
+    def _count_threads(self, state: Belief) -> int:
+        work = len(state.cases) * len(self.tests)
+        return threads_for(self.n_threads, work, LEAST_WORK)
 
     def _prices_now(self, state: Belief) -> NDArray[np.float64]:
         if all(group is None for group in self.prices.group):
@@ -239,43 +274,35 @@ class Rule(Policy):
             bill.charge(test)
         return np.array([bill.price(test) for test in range(len(self.tests))])
 
-    @cached_property
-    def _copy_bits(self) -> NDArray[np.float64]:
-        bits = np.zeros(len(self.case_class))
-        for test, chances in enumerate(self.chances):
-            support = np.count_nonzero(chances)
-            if support > 1:
-                unknown = self.case_codes[test] == self.tests[test].unknown_code
-                bits += np.log2(support) * unknown
-        return bits
-
     def _copies(self, state: Belief) -> NDArray[np.float64]:
-        """Return how many ways the coins of each case can still fall, scaled."""
-        bits = self._copy_bits[state.cases]
+        """Return in how many ways the draws of each case can still come, scaled."""
+        bits = self.possible.draw_bits[state.cases]
         for test in state.done:
-            support = np.count_nonzero(self.chances[test])
-            if support > 1:
-                codes = self.case_codes[test, state.cases]
-                bits = bits - np.log2(support) * (
-                    codes == self.tests[test].unknown_code
-                )
+            is_unknown = self.possible.is_unknown_in(test, state.cases)
+            bits = bits - self.possible.bits_of_draw(test) * is_unknown
         return np.asarray(np.exp2(bits - bits.max()))
 
     def advance(self, state: Belief, code: int) -> Belief:
         """Rule out the cases that cannot show the code, and weigh the others."""
+        path = None if state.path is None else (*state.path, int(code))
+        found = None if path is None else self._chosen.find(path)
+        if found is not None:
+            return found
         test = self.next_test(state)
         assert test is not None
-        done = (*state.done, test)
-        if code == self.tests[test].unknown_code:
-            return make_belief(state.cases, state.noise, done)
-        cases, noise = self.kernel.advance(state.cases, state.noise, test, code)
+        cases, surprisal = state.cases, state.surprisal
+        if code != self.tests[test].unknown_code:
+            cases, surprisal = self.kernel.advance(cases, surprisal, test, code)
         if len(cases) == 0:
-            return make_belief(state.cases, state.noise, done)
-        return make_belief(cases, noise, done)
+            cases, surprisal = state.cases, state.surprisal
+        after = make_belief(cases, surprisal, (*state.done, test), path=path)
+        if path is not None and len(cases) * len(self.tests) >= LEAST_KEPT:
+            self._chosen.keep(path, after, after.n_bytes)
+        return after
 
     def class_weights(self, state: Belief) -> NDArray[np.float64]:
         """Return the weight of each class among the cases that are left."""
-        weight = self.kernel.weigh_cases(state.cases, state.noise)
+        weight = self.kernel.weigh_cases(state.cases, state.surprisal)
         summed = np.bincount(
             self.case_class[state.cases], weight, minlength=len(self.classes)
         )
@@ -292,11 +319,15 @@ class Rule(Policy):
 
     def recheck(self, shown: dict[int, int]) -> tuple[int, ...]:
         """Return the fewest tests whose answers leave no case, taken together."""
-        return find_recheck(self.case_codes, self.tests, self.chances, shown)
+        return find_recheck(self.possible, shown)
 
     # Many rows: one after another, as the rule is.
 
-    def _walk(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _walk(
+        self, X: Any, n_jobs: int | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the class weights where each row ends, and what it pays."""
+        count_threads(n_jobs)
         columns, n_rows = raw_columns(X, self.coding, list(range(len(self.tests))))
         codes = self.coding.encode(columns, list(range(len(self.tests))))
         belief = np.zeros((n_rows, len(self.classes)))
@@ -314,21 +345,27 @@ class Rule(Policy):
             cost[row] = bill.spent
         return belief, cost
 
-    def predict(self, X: Any, *, n_jobs: int = 1) -> NDArray[Any]:
-        """Return the decision for each row; see :meth:`Policy.predict`."""
-        count_threads(n_jobs)
-        return self._class_array[decide_classes(self._walk(X)[0], self.mistakes)]
+    def predict_and_cost(
+        self, X: Any, *, n_jobs: int | None = None
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return the decision for each row and what it pays, from one run."""
+        belief, cost = self._walk(X, n_jobs)
+        return self._class_array[decide_classes(belief, self.mistakes)], cost
 
-    def predict_proba(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+    def predict(self, X: Any, *, n_jobs: int | None = None) -> NDArray[Any]:
+        """Return the decision for each row; see :meth:`Policy.predict`."""
+        return self.predict_and_cost(X, n_jobs=n_jobs)[0]
+
+    def predict_proba(
+        self, X: Any, *, n_jobs: int | None = None
+    ) -> NDArray[np.float64]:
         """Return the share of each class among the cases left for each row."""
-        count_threads(n_jobs)
-        belief = self._walk(X)[0]
+        belief = self._walk(X, n_jobs)[0]
         return np.asarray(belief / belief.sum(axis=1, keepdims=True))
 
-    def cost(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+    def cost(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return what each row pays."""
-        count_threads(n_jobs)
-        return self._walk(X)[1]
+        return self._walk(X, n_jobs)[1]
 
     def __repr__(self) -> str:
         size = f"{len(self.tests)} tests, {len(self.case_class)} cases"

@@ -84,7 +84,7 @@ def draw_runs(
     least_runs: int = 10,
     random_state: int = 0,
 ) -> Runs:
-    """Run a policy on cases drawn from the prior, coins thrown once each.
+    """Run a policy on cases drawn from the prior, unknown outcomes drawn once each.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def draw_runs(
         shown: dict[int, int] = {}
         while (test := policy.next_test(state)) is not None:
             if test not in shown:
-                shown[test] = _throw(table, test, case, rng)
+                shown[test] = table.possible.draw(test, case, rng)
             if policy.prices.delayed[test] and not bill.has_paid(test):
                 bill.charge_together(policy.tests_ahead(state))
             else:
@@ -126,10 +126,3 @@ def draw_runs(
         decisions,
         np.asarray(labels[cases] != decisions),
     )
-
-
-def _throw(table: Table, test: int, case: int, rng: np.random.Generator) -> int:
-    code = int(table.codes[test, case])
-    if code != table.tests[test].unknown_code or not table.tests[test].n_levels:
-        return code
-    return int(rng.choice(len(table.chances[test]), p=table.chances[test]))

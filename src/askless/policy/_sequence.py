@@ -13,17 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless._core.tree._sequence import charge_prefixes, walk_sequence
-from askless.policy._base import Policy, count_threads, raw_columns
+from askless.policy._base import Policy, raw_columns
 from askless.policy._cases import check_cases, check_order
 from askless.policy._decide import decide_classes
 from askless.problem import Outcome, PriceList, Table, Test
-from askless.problem._recheck import find_recheck
+from askless.problem._jobs import count_threads
+from askless.problem._possible import Possible, find_recheck
 from askless.problem._tests import CodeArray
 
 __all__ = ["Sequence"]
 
 
-class Standing(NamedTuple):
+class SequenceState(NamedTuple):
     """Where a case stands: how many tests it took, which cases are left."""
 
     step: int
@@ -127,11 +128,11 @@ class Sequence(Policy):
 
     # The machine.
 
-    def initial_state(self) -> Standing:
+    def initial_state(self) -> SequenceState:
         """Return the state in which every case is possible."""
-        return Standing(0, tuple(range(len(self.case_class))))
+        return SequenceState(0, tuple(range(len(self.case_class))))
 
-    def next_test(self, state: Standing) -> int | None:
+    def next_test(self, state: SequenceState) -> int | None:
         """Return the next test in order, or None at the end or when settled."""
         if state.step == self.n_steps:
             return None
@@ -139,19 +140,19 @@ class Sequence(Policy):
             return None
         return int(self.order[state.step])
 
-    def advance(self, state: Standing, code: int) -> Standing:
+    def advance(self, state: SequenceState, code: int) -> SequenceState:
         """Rule out the cases that cannot show the code."""
         test = self.tests[self.order[state.step]]
         unknown = test.unknown_code
         if code == unknown or (
             code == test.missing_code and not self._shows_missing[state.step]
         ):
-            return Standing(state.step + 1, state.alive)
+            return SequenceState(state.step + 1, state.alive)
         shown = self.case_codes[state.step]
         kept = tuple(c for c in state.alive if shown[c] in (code, unknown))
-        return Standing(state.step + 1, kept or state.alive)
+        return SequenceState(state.step + 1, kept or state.alive)
 
-    def class_weights(self, state: Standing) -> NDArray[np.float64]:
+    def class_weights(self, state: SequenceState) -> NDArray[np.float64]:
         """Return the weight of each class among the cases that are left."""
         alive = list(state.alive)
         weights = np.bincount(
@@ -159,7 +160,7 @@ class Sequence(Policy):
         )
         return weights.astype(np.float64, copy=False)
 
-    def _even_weights(self, state: Standing) -> NDArray[np.float64]:
+    def _even_weights(self, state: SequenceState) -> NDArray[np.float64]:
         alive = list(state.alive)
         counts = np.bincount(self.case_class[alive], minlength=len(self.classes))
         return counts.astype(np.float64)
@@ -178,10 +179,10 @@ class Sequence(Policy):
         # Any level may come where the outcome is unknown.
         chances = tuple(np.ones(max(test.n_levels, 1)) for test in tests)
         codes: Any = self.case_codes
-        found = find_recheck(codes, tests, chances, steps)
+        found = find_recheck(Possible(codes, tests, chances), steps)
         return tuple(int(self.order[step]) for step in found)
 
-    def tests_ahead(self, state: Standing) -> list[int]:
+    def tests_ahead(self, state: SequenceState) -> list[int]:
         """Return the rest of the sequence."""
         return [int(test) for test in self.order[state.step :]]
 
@@ -230,34 +231,45 @@ class Sequence(Policy):
         )
         return n_taken, weights
 
-    def _believe(self, X: Any) -> NDArray[np.float64]:
-        """Return the class weights of each row; even ones if no case left has any."""
+    def _run(
+        self, X: Any, n_jobs: int | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the class weights where each row ends, and what it pays.
+
+        Where no case that is left has a weight, all of them count the same.
+        """
+        count_threads(n_jobs)
         codes = self._encode(X)
-        weights = self._walk(codes, self.case_weights)[1]
+        n_taken, weights = self._walk(codes, self.case_weights)
         empty = ~weights.any(axis=1)
         if empty.any():
             even = np.ones_like(self.case_weights)
             rows: Any = np.ascontiguousarray(codes[:, empty])
             weights[empty] = self._walk(rows, even)[1]
-        return weights
+        cost = charge_prefixes(self.prices.engine, self.order, codes, n_taken)
+        return weights, cost
 
-    def predict(self, X: Any, *, n_jobs: int = 1) -> NDArray[Any]:
+    def predict_and_cost(
+        self, X: Any, *, n_jobs: int | None = None
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return the decision for each row and what it pays, from one run."""
+        weights, cost = self._run(X, n_jobs)
+        return self._class_array[decide_classes(weights, self.mistakes)], cost
+
+    def predict(self, X: Any, *, n_jobs: int | None = None) -> NDArray[Any]:
         """Return the decision for each row; see :meth:`Policy.predict`."""
-        count_threads(n_jobs)
-        return self._class_array[decide_classes(self._believe(X), self.mistakes)]
+        return self.predict_and_cost(X, n_jobs=n_jobs)[0]
 
-    def predict_proba(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+    def predict_proba(
+        self, X: Any, *, n_jobs: int | None = None
+    ) -> NDArray[np.float64]:
         """Return the share of each class among the cases left for each row."""
-        count_threads(n_jobs)
-        weights = self._believe(X)
+        weights = self._run(X, n_jobs)[0]
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
-    def cost(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+    def cost(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return what each row pays."""
-        count_threads(n_jobs)
-        codes = self._encode(X)
-        n_taken = self._walk(codes, self.case_weights)[0]
-        return charge_prefixes(self.prices.engine, self.order, codes, n_taken)
+        return self._run(X, n_jobs)[1]
 
     def __repr__(self) -> str:
         return f"Sequence({self.n_steps} tests, {len(self.case_class)} cases)"

@@ -1,17 +1,7 @@
-"""A policy as a tree: flat arrays of nodes in preorder.
+"""A policy as a tree: what a case is asked next depends on what it has shown.
 
 The tree is checked when it is made and never changes. It does not know how it was
-grown.
-
-Layout, for the tree  lamp? -dark-> socket? -dead-> fuse
-                                           -live-> bulb
-                           -dim--> dimmer
-
-    node              0 lamp   1 socket   2 fuse   3 bulb   4 dimmer     (preorder)
-    test              0        1          -1       -1       -1
-    branch_start      0        2          4        4        4        4
-    branch_code       0 1      0 1
-    branch_child      1 4      2 3
+grown; how its nodes are laid out is said in :mod:`askless.policy._nodes`.
 """
 
 from __future__ import annotations
@@ -24,46 +14,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless._core.price._prices import price_nodes
-from askless._core.tree._forest import find_subtree_ends
 from askless._core.tree._walk import charge_rows, walk_codes, walk_numbers
 from askless.exceptions import InvalidPolicyError
-from askless.policy._base import Policy, count_threads, raw_columns
-from askless.policy._check import check_tree
-from askless.policy._decide import decide_nodes
+from askless.policy._base import raw_columns
+from askless.policy._node_policy import NodePolicy, is_matrix_of_floats
+from askless.policy._nodes import Ints, Nodes
 from askless.problem import Outcome, PriceList, Test
+from askless.problem._jobs import count_threads
 from askless.problem._tests import CodeArray
 
-__all__ = ["Tree", "is_matrix_of_floats"]
-
-Ints = NDArray[np.int32]
+__all__ = ["Tree"]
 
 
-class Tree(Policy):
+class Tree(NodePolicy):
     """A policy that asks one test after another, as the outcomes say.
 
     Parameters
     ----------
     tests, classes, prices, mistakes
         See :class:`Policy`.
-    test : ndarray of int32 of shape (n_nodes,)
-        The test of each node, -1 at a leaf. Nodes are in preorder.
-    cut : ndarray of int32 of shape (n_nodes,)
-        At a node that compares a number: which of the test's cuts. One past the last
-        cut parts any number from a missing one. -1 elsewhere.
-    branch_start : ndarray of int32 of shape (n_nodes + 1,)
-        Where the branches of each node begin.
-    branch_code, branch_child : ndarray of int32
-        The code that a branch stands for, and the node it leads to. A node with a cut
-        has two branches, 0 for values at most the cut and 1 for values above.
-    default_branch : ndarray of int32 of shape (n_nodes,)
-        The branch of a node that takes every outcome without one of its own.
-    weight_start : ndarray of int64 of shape (n_nodes + 1,)
-        Where the class weights of each node begin.
-    weight_class, weight : ndarray
-        How much of each class gets to a node; classes without weight are left out.
-    decision : ndarray of int32 of shape (n_nodes,), optional
-        The class decided at each node; the class of least expected mistake cost by
-        default.
+    nodes : Nodes
+        The nodes of one tree. Where they do not say what they decide, it is the class
+        of least expected mistake cost.
 
     Examples
     --------
@@ -84,96 +56,39 @@ class Tree(Policy):
         classes: tuple[Outcome, ...],
         prices: PriceList,
         *,
-        test: Ints,
-        cut: Ints,
-        branch_start: Ints,
-        branch_code: Ints,
-        branch_child: Ints,
-        default_branch: Ints,
-        weight_start: NDArray[np.int64],
-        weight_class: Ints,
-        weight: NDArray[np.float64],
-        decision: Ints | None = None,
+        nodes: Nodes,
         mistakes: NDArray[np.float64] | None = None,
     ) -> None:
-        super().__init__(tests, classes, prices, mistakes)
-        self.test = test
-        self.cut = cut
-        self.branch_start = branch_start
-        self.branch_code = branch_code
-        self.branch_child = branch_child
-        self.default_branch = default_branch
-        self.weight_start = weight_start
-        self.weight_class = weight_class
-        self.weight = weight
-        check_tree(self)
-        if decision is None:
-            decision = decide_nodes(weight_start, weight_class, weight, mistakes)
-        elif decision.shape != test.shape or not np.all(
-            (decision >= 0) & (decision < len(classes))
-        ):
+        super().__init__(tests, classes, prices, nodes=nodes, mistakes=mistakes)
+        if nodes.n_trees != 1:
             raise InvalidPolicyError(
-                f"Every node must decide one of {len(classes)} classes. Got another "
-                "index. Number the classes from 0."
+                f"A tree must have one root. Got the nodes of {nodes.n_trees} trees. "
+                "Make a forest of them."
             )
-        self.node_decision = decision
-        for array in (
-            test, cut, branch_start, branch_code, branch_child, default_branch,
-            weight_start, weight_class, weight, decision,
-        ):  # fmt: skip
-            array.flags.writeable = False
 
     # Shape.
-
-    @property
-    def n_nodes(self) -> int:
-        """How many nodes there are, leaves included."""
-        return len(self.test)
 
     @property
     def n_leaves(self) -> int:
         """How many leaves there are."""
         return int(np.count_nonzero(self.test < 0))
 
-    @cached_property
-    def used_tests(self) -> list[int]:
-        """The tests that some node asks for, ascending."""
-        return [int(test) for test in np.unique(self.test[self.test >= 0])]
-
-    @cached_property
+    @property
     def parent(self) -> Ints:
         """The parent of each node, -1 for the root."""
-        parent = np.full(self.n_nodes, -1, dtype=np.int32)
-        parent[self.branch_child] = self._branch_owner
-        return parent
-
-    @cached_property
-    def parent_code(self) -> Ints:
-        """The code of the branch that leads to each node, -1 for the root."""
-        code = np.full(self.n_nodes, -1, dtype=np.int32)
-        code[self.branch_child] = self.branch_code
-        return code
-
-    @cached_property
-    def _branch_owner(self) -> Ints:
-        counts = np.diff(self.branch_start)
-        return np.repeat(np.arange(self.n_nodes, dtype=np.int32), counts)
-
-    @cached_property
-    def subtree_end(self) -> Ints:
-        """One past the last node of the subtree of each node."""
-        return find_subtree_ends(self.branch_start, self.branch_child)
-
-    @cached_property
-    def node_depth(self) -> Ints:
-        """How many tests are asked before each node."""
-        depth = np.zeros(self.n_nodes, dtype=np.int32)
-        parent = self.parent
-        for node in range(1, self.n_nodes):
-            depth[node] = depth[parent[node]] + 1
-        return depth
+        return self.nodes.parent
 
     @property
+    def parent_code(self) -> Ints:
+        """The code of the branch that leads to each node, -1 for the root."""
+        return self.nodes.parent_code
+
+    @property
+    def node_depth(self) -> Ints:
+        """How many tests are asked before each node."""
+        return self.nodes.depth
+
+    @cached_property
     def depth(self) -> int:
         """The most tests that are asked on any path."""
         return int(self.node_depth.max())
@@ -191,11 +106,10 @@ class Tree(Policy):
             self.subtree_end,
         )
 
-    @cached_property
+    @property
     def node_weight(self) -> NDArray[np.float64]:
         """The weight of the cases that reach each node."""
-        # Differences of a running sum would lose a node of little weight.
-        return np.add.reduceat(self.weight, self.weight_start[:-1])
+        return self.nodes.total_weight
 
     @property
     def expected_cost(self) -> float:
@@ -217,27 +131,19 @@ class Tree(Policy):
 
     def next_test(self, state: int) -> int | None:
         """Return the test of a node, or None at a leaf."""
-        return None if self.test[state] < 0 else int(self.test[state])
+        test = int(self.nodes.test[state])
+        return None if test < 0 else test
 
     def advance(self, state: int, code: int) -> int:
         """Return the child that a code leads to."""
-        start = self.branch_start[state]
-        if self.cut[state] >= 0:
-            if code < self.tests[self.test[state]].n_levels:
-                branch = 0 if code <= self.cut[state] else 1
-            else:
-                branch = self.default_branch[state]
-            return int(self.branch_child[start + branch])
-        end = self.branch_start[state + 1]
-        here = np.flatnonzero(self.branch_code[start:end] == code)
-        branch = here[0] if here.size else self.default_branch[state]
-        return int(self.branch_child[start + branch])
+        n_levels = self.tests[self.nodes.test[state]].n_levels
+        return self.nodes.follow(state, code, n_levels)
 
     def class_weights(self, state: int) -> NDArray[np.float64]:
         """Return the weight of each class at a node."""
         weights = np.zeros(len(self.classes))
-        start, end = self.weight_start[state], self.weight_start[state + 1]
-        weights[self.weight_class[start:end]] = self.weight[start:end]
+        listed, amounts = self.nodes.weights_at(state)
+        weights[listed] = amounts
         return weights
 
     def shares_given(
@@ -257,20 +163,17 @@ class Tree(Policy):
             elif (code := shown.get(test)) is not None:
                 stack.append(self.advance(node, code))
             else:
-                start, end = self.branch_start[node], self.branch_start[node + 1]
-                stack.extend(self.branch_child[start:end].tolist())
+                stack.extend(self.nodes.children(node))
         return weights / weights.sum() if weights.any() else self.class_shares(state)
 
     def _even_weights(self, state: int) -> NDArray[np.float64]:
         weights = np.zeros(len(self.classes))
-        start, end = self.weight_start[state], self.weight_start[state + 1]
-        weights[self.weight_class[start:end]] = 1.0
+        weights[self.nodes.weights_at(state)[0]] = 1.0
         return weights
 
     def tests_ahead(self, state: int) -> list[int]:
         """Return the tests of the subtree of a node, in preorder."""
-        below = self.test[state : self.subtree_end[state]]
-        return [int(t) for t in below if t >= 0]
+        return self.nodes.tests_below(state)
 
     def decision(self, state: int) -> int:
         """Return the class decided at a node."""
@@ -278,7 +181,7 @@ class Tree(Policy):
 
     # Many rows.
 
-    def apply(self, X: Any, *, n_jobs: int = 1) -> Ints:
+    def apply(self, X: Any, *, n_jobs: int | None = None) -> Ints:
         """Return the leaf in which each row ends.
 
         Examples
@@ -288,18 +191,17 @@ class Tree(Policy):
         >>> askless.solve(table).policy.apply([[1], [0]])
         array([2, 1], dtype=int32)
         """
-        n_jobs = count_threads(n_jobs)
+        n_threads = count_threads(n_jobs)
         if self._compares_only and is_matrix_of_floats(X):
-            return self._walk_matrix(X, n_jobs)
-        columns, n_rows = raw_columns(X, self.coding, self.used_tests)
-        if not self.used_tests:
+            return self._walk_matrix(X, n_threads)
+        codes, n_rows = self._encode(X)
+        if codes is None:
             return np.zeros(n_rows, dtype=np.int32)
-        codes = self.coding.encode(columns, self.used_tests)
         return walk_codes(
-            codes, self._code_column, self._child_start, self._child_of_code, n_jobs
+            codes, self._code_column, self._child_start, self._child_of_code, n_threads
         )
 
-    def apply_codes(self, codes: CodeArray, *, n_jobs: int = 1) -> Ints:
+    def apply_codes(self, codes: CodeArray, *, n_jobs: int | None = None) -> Ints:
         """Return the leaf of each coded row, given codes of shape (n_tests, n_rows)."""
         return walk_codes(
             self._check_codes(codes),
@@ -311,14 +213,7 @@ class Tree(Policy):
 
     def charge_codes(self, codes: CodeArray) -> NDArray[np.float64]:
         """Return what each coded row pays, given codes of shape (n_tests, n_rows)."""
-        return charge_rows(
-            self.prices.engine,
-            self._check_codes(codes),
-            self.test,
-            self.test,
-            self._child_start,
-            self._child_of_code,
-        )
+        return self._charge(self._check_codes(codes), self.test)[1]
 
     def _check_codes(self, codes: CodeArray) -> Any:
         """Return codes that the compiled walk may follow without looking."""
@@ -332,33 +227,61 @@ class Tree(Policy):
             )
         return np.ascontiguousarray(codes)
 
-    def predict(self, X: Any, *, n_jobs: int = 1) -> NDArray[Any]:
+    def predict(self, X: Any, *, n_jobs: int | None = None) -> NDArray[Any]:
         """Return the decision for each row; see :meth:`Policy.predict`."""
-        leaf = self.apply(X, n_jobs=n_jobs)
-        return self._class_array[self.node_decision[leaf]]
+        return self._decide(self.apply(X, n_jobs=n_jobs))
 
-    def predict_proba(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+    def predict_proba(
+        self, X: Any, *, n_jobs: int | None = None
+    ) -> NDArray[np.float64]:
         """Return the share of each class in the leaf of each row."""
         leaf = self.apply(X, n_jobs=n_jobs)
         used, where = np.unique(leaf, return_inverse=True)
         shares = np.array([self.class_shares(node) for node in used])
         return shares.reshape(len(used), len(self.classes))[where]
 
-    def cost(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.float64]:
+    def cost(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return what each row pays."""
+        return self._run(X, n_jobs)[1]
+
+    def predict_and_cost(
+        self, X: Any, *, n_jobs: int | None = None
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return the decision for each row and what it pays, from one walk."""
+        leaf, paid = self._run(X, n_jobs)
+        return self._decide(leaf), paid
+
+    def _decide(self, leaf: Ints) -> NDArray[Any]:
+        return self._class_array[self.node_decision[leaf]]
+
+    def _run(self, X: Any, n_jobs: int | None) -> tuple[Ints, NDArray[np.float64]]:
+        """Return the leaf in which each row ends, and what it pays."""
         if not self.prices.engine.has_outcome_prices:
-            return self.spent[self.apply(X, n_jobs=n_jobs)]
-        columns, n_rows = raw_columns(X, self.coding, self.used_tests)
-        if not self.used_tests:
-            return np.zeros(n_rows)
+            leaf = self.apply(X, n_jobs=n_jobs)
+            return leaf, self.spent[leaf]
+        count_threads(n_jobs)
+        codes, n_rows = self._encode(X)
+        if codes is None:
+            return np.zeros(n_rows, dtype=np.int32), np.zeros(n_rows)
+        return self._charge(codes, self._code_column)
+
+    def _charge(self, codes: Any, column: Ints) -> tuple[Ints, NDArray[np.float64]]:
+        """Walk coded rows, and charge each for the outcomes that it shows."""
         return charge_rows(
             self.prices.engine,
-            self.coding.encode(columns, self.used_tests),
-            self._code_column,
+            codes,
+            column,
             self.test,
             self._child_start,
             self._child_of_code,
         )
+
+    def _encode(self, X: Any) -> tuple[Any, int]:
+        """Return the codes of what rows are asked, and their number; None for none."""
+        columns, n_rows = raw_columns(X, self.coding, self.used_tests)
+        if not self.used_tests:
+            return None, n_rows
+        return self.coding.encode(columns, self.used_tests), n_rows
 
     @cached_property
     def _compares_only(self) -> bool:
@@ -371,20 +294,23 @@ class Tree(Policy):
 
         Infinity where a node only asks whether there is a number at all.
         """
+        listed = [np.append(test.cut_array, np.inf) for test in self.tests]
+        starts = np.cumsum([0] + [len(cuts) for cuts in listed])
         values = np.full(self.n_nodes, np.nan)
-        for node in np.flatnonzero(self.cut >= 0):
-            cuts = (*self.tests[self.test[node]].cuts, np.inf)
-            values[node] = cuts[self.cut[node]]
+        compares = np.flatnonzero(self.cut >= 0)
+        if compares.size:
+            places = starts[self.test[compares]] + self.cut[compares]
+            values[compares] = np.concatenate(listed)[places]
         return values
 
-    def _walk_matrix(self, X: NDArray[Any], n_jobs: int) -> Ints:
+    def _walk_matrix(self, X: NDArray[Any], n_threads: int) -> Ints:
         if X.ndim != 2 or X.shape[1] != len(self.tests):
             raw_columns(X, self.coding, self.used_tests)
         if X.dtype not in (np.float32, np.float64) or not X.flags.c_contiguous:
             X = np.ascontiguousarray(X, dtype=np.float64)
         left, right, default = self._binary_children
         return walk_numbers(
-            X, self.thresholds, self.test, left, right, default, self.depth, n_jobs
+            X, self.thresholds, self.test, left, right, default, self.depth, n_threads
         )
 
     @cached_property
@@ -407,23 +333,25 @@ class Tree(Policy):
 
     @cached_property
     def _child_start(self) -> NDArray[np.int64]:
-        sizes = [0 if t < 0 else self.tests[t].n_levels + 2 for t in self.test]
-        return np.concatenate([[0], np.cumsum(sizes)])[:-1].astype(np.int64)
+        """Where the children of each node begin in ``_child_of_code``."""
+        sizes = np.array([*(test.n_levels + 2 for test in self.tests), 0])
+        return np.cumsum(np.append(0, sizes[self.test]))[:-1].astype(np.int64)
 
     @cached_property
     def _child_of_code(self) -> Ints:
         """The child of every code of every inner node, one node after another."""
-        children = []
-        for node in np.flatnonzero(self.test >= 0):
-            test = self.tests[self.test[node]]
-            start, end = self.branch_start[node], self.branch_start[node + 1]
-            default = self.branch_child[start + self.default_branch[node]]
-            row = np.full(test.n_levels + 2, default, dtype=np.int32)
-            if self.cut[node] >= 0:
-                row[: self.cut[node] + 1] = self.branch_child[start]
-                row[self.cut[node] + 1 : test.n_levels] = self.branch_child[start + 1]
+        nodes, children = self.nodes, []
+        for node in np.flatnonzero(nodes.test >= 0):
+            n_levels = self.tests[nodes.test[node]].n_levels
+            start, end = nodes.branch_start[node], nodes.branch_start[node + 1]
+            branches = nodes.branch_child[start:end]
+            default = branches[nodes.default_branch[node]]
+            row = np.full(n_levels + 2, default, dtype=np.int32)
+            if (cut := nodes.cut[node]) >= 0:
+                row[: cut + 1] = branches[0]
+                row[cut + 1 : n_levels] = branches[1]
             else:
-                row[self.branch_code[start:end]] = self.branch_child[start:end]
+                row[nodes.branch_code[start:end]] = branches
             children.append(row)
         return np.concatenate([*children, np.zeros(1, dtype=np.int32)])
 
@@ -432,23 +360,3 @@ class Tree(Policy):
             f"Tree({self.n_nodes} nodes, depth {self.depth}, expected cost "
             f"{self.expected_cost:.4g}, worst {self.worst_cost:.4g})"
         )
-
-    @classmethod
-    def from_arrays(
-        cls,
-        arrays: Mapping[str, NDArray[Any]],
-        tests: tuple[Test, ...],
-        classes: tuple[Outcome, ...],
-        prices: PriceList,
-        mistakes: NDArray[np.float64] | None = None,
-    ) -> Tree:
-        """Make a tree from the arrays that a grower returns."""
-        return cls(tests, classes, prices, mistakes=mistakes, **arrays)
-
-
-def is_matrix_of_floats(X: object) -> bool:
-    """Return whether rows are plain numbers, which need not be taken apart."""
-    # What a mask hides is missing, which the coded walk knows.
-    if not isinstance(X, np.ndarray) or isinstance(X, np.ma.MaskedArray):
-        return False
-    return bool(X.dtype.kind == "f")

@@ -8,10 +8,14 @@ on them. This is the one place where something below reaches up.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Iterable
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["find_above"]
+if TYPE_CHECKING:
+    from askless.run import CaseResult, RunReport, Session
+
+__all__ = ["HandedUp", "find_above"]
 
 
 def find_above(layer: str, name: str) -> Any:
@@ -23,3 +27,232 @@ def find_above(layer: str, name: str) -> Any:
     True
     """
     return getattr(import_module(f"askless.{layer}"), name)
+
+
+class HandedUp:
+    """The methods of a policy whose work is done by the layers above."""
+
+    # One case at a time, and many.
+
+    def start(self) -> Session:
+        """Return a session: the next test, and a place to put its outcome."""
+        session: Session = find_above("run", "Session")(self)
+        return session
+
+    def run(
+        self,
+        fetch: Callable[[Any, str], Any],
+        case: Any = None,
+        *,
+        budget: float | None = None,
+        retries: int = 0,
+        backoff: float = 0.0,
+        timeout: float | None = None,
+        on_failure: str = "skip",
+    ) -> CaseResult:
+        """Buy tests for one case until the policy decides.
+
+        Parameters
+        ----------
+        fetch : callable
+            ``fetch(case, test)`` runs the test of this name and returns its outcome:
+            None if it is missing, :data:`askless.SKIP` if it cannot be run here. It is
+            called for a test that the policy needs, once, and for no other.
+        case : object, default=None
+            What ``fetch`` is told about the case.
+        budget : float, optional
+            The most that the case may spend. Where the next test may cost more than
+            what is left, the policy decides with what it knows.
+        retries : int, default=0
+            How often to try again if ``fetch`` raises, takes too long, or returns what
+            the test cannot show.
+        backoff : float, default=0.0
+            Seconds to wait before the first retry, then twice as many each time.
+        timeout : float, optional
+            Seconds that one call may take. A call that takes longer is left behind.
+        on_failure : {"skip", "stop", "raise"}, default="skip"
+            What to do about a test that cannot be fetched: go on without it, unpaid;
+            end the case without a decision; or raise the error.
+
+        Returns
+        -------
+        CaseResult
+            The decision, what was spent and bought, the log, and what failed.
+
+        Notes
+        -----
+        A delayed test comes too late to choose by, so everything that may be asked
+        after it is fetched and paid for together with it.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.Table([["dark", "dead"], ["dark", "live"], ["dim", "live"]],
+        ...                       ["fuse", "bulb", "dimmer"], tests=["lamp", "socket"],
+        ...                       costs={"lamp": 1, "socket": 5})
+        >>> hall = {"lamp": "dark", "socket": "live"}
+        >>> result = askless.solve(table).policy.run(lambda case, test: hall[test])
+        >>> result.decision, result.spent, result.bought
+        ('bulb', 6.0, ('lamp', 'socket'))
+        """
+        terms = find_above("run", "Terms")(
+            budget, retries, backoff, timeout, on_failure
+        )
+        result: CaseResult = find_above("run", "run_case")(self, fetch, case, terms)
+        return result
+
+    def run_many(
+        self,
+        fetch: Callable[[Any, str], Any],
+        cases: Iterable[Any],
+        *,
+        max_workers: int = 1,
+        total_budget: float | None = None,
+        on_result: Callable[[CaseResult], object] | None = None,
+        budget: float | None = None,
+        retries: int = 0,
+        backoff: float = 0.0,
+        timeout: float | None = None,
+        on_failure: str = "skip",
+    ) -> RunReport:
+        """Buy tests for many cases, several at a time.
+
+        Parameters
+        ----------
+        fetch : callable
+            See :meth:`run`. With more than one worker it is called from several
+            threads, for different cases.
+        cases : iterable
+            What ``fetch`` is told about each case. An iterator is read as it is needed.
+        max_workers : int, default=1
+            How many cases may be under way at a time.
+        total_budget : float, optional
+            The most that all cases may spend together. A case that can no longer pay
+            decides with what it knows.
+        on_result : callable, optional
+            Called with each :class:`CaseResult` as it comes in, to save it or to show
+            how far it is.
+        budget, retries, backoff, timeout, on_failure
+            See :meth:`run`; ``budget`` is that of each case.
+
+        Returns
+        -------
+        RunReport
+            The result of each case in order, and what was bought and saved. After
+            Ctrl-C, what was bought until then.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.datasets.load_questions()
+        >>> policy = askless.solve(table).policy
+        >>> answers = table.rows()
+        >>> report = policy.run_many(lambda case, test: answers[test][case], range(4),
+        ...                          max_workers=2)
+        >>> report.decisions == list(table.case_classes[:4])
+        True
+        """
+        terms = find_above("run", "Terms")(
+            budget, retries, backoff, timeout, on_failure
+        )
+        report: RunReport = find_above("run", "run_cases")(
+            self,
+            fetch,
+            cases,
+            terms,
+            max_workers=max_workers,
+            total_budget=total_budget,
+            on_result=on_result,
+        )
+        return report
+
+    async def run_async(
+        self,
+        fetch: Callable[[Any, str], Awaitable[Any]],
+        case: Any = None,
+        *,
+        budget: float | None = None,
+        retries: int = 0,
+        backoff: float = 0.0,
+        timeout: float | None = None,
+        on_failure: str = "skip",
+    ) -> CaseResult:
+        """Do what :meth:`run` does with a ``fetch`` that is to be awaited.
+
+        Tests that are bought together are fetched at the same time.
+
+        Examples
+        --------
+        >>> import askless, asyncio
+        >>> table = askless.Table([["dark"], ["dim"]], ["bulb", "dimmer"],
+        ...                       tests=["lamp"])
+        >>> async def fetch(case, test):
+        ...     return "dim"
+        >>> asyncio.run(askless.solve(table).policy.run_async(fetch)).decision
+        'dimmer'
+        """
+        terms = find_above("run", "Terms")(
+            budget, retries, backoff, timeout, on_failure
+        )
+        run_case_async = find_above("run", "run_case_async")
+        result: CaseResult = await run_case_async(self, fetch, case, terms)
+        return result
+
+    async def run_many_async(
+        self,
+        fetch: Callable[[Any, str], Awaitable[Any]],
+        cases: Iterable[Any],
+        *,
+        max_workers: int = 16,
+        total_budget: float | None = None,
+        on_result: Callable[[CaseResult], object] | None = None,
+        budget: float | None = None,
+        retries: int = 0,
+        backoff: float = 0.0,
+        timeout: float | None = None,
+        on_failure: str = "skip",
+    ) -> RunReport:
+        """Do what :meth:`run_many` does with a ``fetch`` that is to be awaited."""
+        terms = find_above("run", "Terms")(
+            budget, retries, backoff, timeout, on_failure
+        )
+        report: RunReport = await find_above("run", "run_cases_async")(
+            self,
+            fetch,
+            cases,
+            terms,
+            max_workers=max_workers,
+            total_budget=total_budget,
+            on_result=on_result,
+        )
+        return report
+
+    # Pictures.
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the policy with matplotlib; a tree, or one tree of a forest.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure of the right size by default.
+        **options
+            ``max_depth``: draw only so many levels of tests. ``budget``: what a case
+            may spend. ``tree``: which tree of a forest, from 0. ``font_size``.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where it was drawn.
+
+        Examples
+        --------
+        >>> import askless
+        >>> policy = askless.solve(askless.datasets.load_car()).policy
+        >>> axes = policy.plot(max_depth=2)  # doctest: +SKIP
+        """
+        return find_above("export", "plot_policy")(self, ax, **options)
+
+    def _repr_html_(self) -> str:
+        shown: str = find_above("export", "to_notebook")(self)
+        return shown

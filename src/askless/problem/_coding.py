@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from askless._core.code._value_counts import count_whole, describe_columns
 from askless.exceptions import InvalidTableError, suggest_name
-from askless.problem._frames import Column
+from askless.problem._column import EXACT_WHOLE, Column, is_number
+from askless.problem._frames import Columns
 from askless.problem._tests import MAX_LEVELS, CodeArray, Outcome, Test, code_dtype
 
 __all__ = [
@@ -46,8 +47,8 @@ def float32_cuts(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return cuts between pairs of values, exact in single precision.
 
-    A cut t must part the pair in double and in single precision, so with f the rounding
-    to single precision: max(below, f(below)) <= t < min(above, f(above)).
+    A cut t must separate the pair in double and in single precision, so with f the
+    rounding to single precision: max(below, f(below)) <= t < min(above, f(above)).
 
     Returns
     -------
@@ -76,8 +77,8 @@ def float32_cuts(
 def number_test(name: str, distinct: NDArray[np.float64], bins: NDArray[Any]) -> Test:
     """Return a number test that cuts wherever the bin of distinct values changes.
 
-    Where single precision cannot part the two values at such an edge, the cut moves to
-    the nearest two that it can part. Seconds since 1970 are 128 apart there: most edges
+    Where single precision cannot separate the two values at such an edge, the cut moves
+    to the nearest two that it can. Seconds since 1970 are 128 apart there: most edges
     would be lost, and the levels to either side of them merged.
     """
     edges = np.flatnonzero(np.diff(bins))
@@ -111,12 +112,20 @@ def uniform_test(name: str, values: Column, levels: int) -> Test:
     return number_test(name, distinct, np.minimum(bins, levels - 1))
 
 
-def quantile_test(name: str, values: Column, max_levels: int = BYTE_LEVELS) -> Test:
+def quantile_test(
+    name: str,
+    values: Column,
+    max_levels: int = BYTE_LEVELS,
+    weights: NDArray[np.float64] | None = None,
+) -> Test:
     """Cut a column between values, into levels that hold about equally many rows.
 
-    With no more distinct values than levels, every two neighbours are parted. Longer
-    columns than 200,000 rows are represented by a fixed sample of their rows.
+    With no more distinct values than levels, every two neighbours are separated. Longer
+    columns than 200,000 rows are represented by a fixed sample of their rows. Rows
+    count by their weights, if there are any, so that a weight of 2 is two rows.
     """
+    if weights is not None:
+        return _weighted_test(name, values, max_levels, weights)
     if len(values) > SAMPLE_ROWS:
         values = values[_sample_rows(len(values))]
     if values.dtype.kind == "f" and len(values):
@@ -127,13 +136,13 @@ def quantile_test(name: str, values: Column, max_levels: int = BYTE_LEVELS) -> T
         pair = None
     if pair is not None:
         return number_test(name, pair, np.arange(len(pair)))
-    ordered = np.sort(values.astype(np.float64, copy=False))
-    ordered = ordered[: np.searchsorted(ordered, np.nan)]
-    if ordered.size == 0:
+    rising = np.sort(values.astype(np.float64, copy=False))
+    rising = rising[: np.searchsorted(rising, np.nan)]
+    if rising.size == 0:
         return Test(name, "number")
-    is_first = np.append(True, ordered[1:] != ordered[:-1])
+    is_first = np.append(True, rising[1:] != rising[:-1])
     ranks = np.flatnonzero(is_first)
-    return _ranked_test(name, ordered[is_first], ranks, ordered.size, max_levels)
+    return _ranked_test(name, rising[is_first], ranks, rising.size, max_levels)
 
 
 def quantile_tests(names: Sequence[str], matrix: NDArray[Any]) -> tuple[Test, ...]:
@@ -166,6 +175,24 @@ def quantile_tests(names: Sequence[str], matrix: NDArray[Any]) -> tuple[Test, ..
     return tuple(tests)
 
 
+def _weighted_test(
+    name: str, values: Column, max_levels: int, weights: NDArray[np.float64]
+) -> Test:
+    if len(values) > SAMPLE_ROWS:
+        ends = np.cumsum(weights)
+        places = np.random.default_rng(0).random(SAMPLE_ROWS) * ends[-1]
+        rows = np.searchsorted(ends, places, side="right")
+        return quantile_test(name, values[np.minimum(rows, len(values) - 1)])
+    numbers = values.astype(np.float64, copy=False)
+    is_there = ~np.isnan(numbers)
+    distinct, where = np.unique(numbers[is_there], return_inverse=True)
+    if distinct.size == 0:
+        return Test(name, "number")
+    totals = np.bincount(where.ravel(), weights=weights[is_there])
+    before = np.cumsum(totals) - totals
+    return _ranked_test(name, distinct, before, float(totals.sum()), max_levels)
+
+
 def _sample_rows(n_rows: int) -> NDArray[np.int64]:
     # A fixed seed: the levels depend on the data alone.
     return np.random.default_rng(0).integers(0, n_rows, SAMPLE_ROWS)
@@ -174,8 +201,8 @@ def _sample_rows(n_rows: int) -> NDArray[np.int64]:
 def _ranked_test(
     name: str,
     distinct: NDArray[np.float64],
-    ranks: NDArray[np.intp],
-    n_rows: int,
+    ranks: NDArray[np.intp] | NDArray[np.float64],
+    n_rows: float,
     max_levels: int,
 ) -> Test:
     """Cut between distinct values by the rank of the first row of each."""
@@ -208,12 +235,14 @@ def distinct_outcomes(values: Column) -> list[Outcome]:
     """Return the distinct values of a column in ascending order, none for missing."""
     if values.dtype == object:
         present = {v for v in values.tolist() if v is not None}
+        if is_number(values):
+            return sorted(present)
         return sorted(present, key=lambda v: (str(type(v)), v))
     distinct = np.unique(values)
     if distinct.dtype.kind == "f":
         distinct = distinct[~np.isnan(distinct)]
         is_whole = np.all(distinct == np.floor(distinct))
-        if is_whole and np.all(np.abs(distinct) < 2**53):
+        if is_whole and np.all(np.abs(distinct) < EXACT_WHOLE):
             # Whole numbers that became floats because some are missing.
             distinct = distinct.astype(np.int64)
     outcomes: list[Outcome] = distinct.tolist()
@@ -278,6 +307,7 @@ class Coding:
             If a column is absent, or longer or shorter than the first one.
         """
         chosen = self.tests if only is None else [self.tests[i] for i in only]
+        is_clean = isinstance(columns, Columns)
         n_rows = len(next(iter(columns.values()))) if columns else 0
         codes: CodeArray = np.empty((len(chosen), n_rows), dtype=self.dtype)
         for i, test in enumerate(chosen):
@@ -286,7 +316,8 @@ class Coding:
                     f"Every test must be a column of the data. Got no column "
                     f"{test.name!r}. {suggest_name(test.name, columns)}Add the column."
                 )
-            column = test.encode(columns[test.name])
+            column = columns[test.name]
+            column = test.encode_clean(column) if is_clean else test.encode(column)
             if len(column) != n_rows:
                 raise InvalidTableError(
                     f"Columns must have the same length. Got {n_rows} in "

@@ -185,14 +185,14 @@ def named_mistakes(
     mistakes: Mapping[Any, Mapping[Any, float]], classes: Sequence[Hashable]
 ) -> NDArray[np.float64]:
     """Return the matrix of mistakes that are given by class."""
-    index: dict[Any, int] = {label: i for i, label in enumerate(classes)}
-    for i, label in enumerate(classes):
-        index.setdefault(str(label), i)
+    index: dict[Any, int] = {one: i for i, one in enumerate(classes)}
+    for i, one in enumerate(classes):
+        index.setdefault(str(one), i)
     matrix = np.full((len(classes), len(classes)), np.nan)
     np.fill_diagonal(matrix, 0.0)
     for true, row in mistakes.items():
         for decision, cost in row.items():
-            i, j = (_class_index(label, index, classes) for label in (true, decision))
+            i, j = (_class_index(name, index, classes) for name in (true, decision))
             if i == j and cost != 0:
                 raise InvalidCostsError(
                     f"A right decision must cost nothing. Got {cost:g} for deciding "
@@ -208,14 +208,14 @@ def named_mistakes(
     return matrix
 
 
-def _class_index(label: Any, index: dict[Any, int], classes: Sequence[Hashable]) -> int:
-    if label not in index:
+def _class_index(name: Any, index: dict[Any, int], classes: Sequence[Hashable]) -> int:
+    if name not in index:
         raise InvalidCostsError(
-            f"mistakes must name classes. Got {label!r}, which is none of "
-            f"{list_some(classes)}. {suggest_name(str(label), map(str, classes))}"
+            f"mistakes must name classes. Got {name!r}, which is none of "
+            f"{list_some(classes)}. {suggest_name(str(name), map(str, classes))}"
             "Leave out what is not a class."
         )
-    return index[label]
+    return index[name]
 
 
 def check_combinations(

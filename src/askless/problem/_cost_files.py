@@ -95,7 +95,7 @@ def _check_header(names: list[str], path: Path) -> None:
             )
     absent = [column for column in CSV_COLUMNS if column not in names]
     for name in names:
-        # Any other column is a remark, but a slip of the pen would change the costs.
+        # Any other column is a remark, but a typing error would change the costs.
         if name not in CSV_COLUMNS and suggest_name(name, absent):
             raise DataFileError(
                 f"The columns of a file of costs are {list_some(CSV_COLUMNS)}. Got "
@@ -142,8 +142,8 @@ def _read_toml(path: Path) -> dict[str, Any]:
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DataFileError(
-            f"A file of costs must be valid TOML. Got: {error} in {path}. Mend that "
-            "line."
+            f"A file of costs must be valid TOML. Got: {error} in {path}. Correct "
+            "that line."
         ) from error
     for key in content:
         if key not in TOML_TABLES:

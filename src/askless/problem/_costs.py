@@ -6,7 +6,7 @@ together. This module must not know how costs are charged: that is the cost engi
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -30,7 +30,7 @@ from askless.problem._frames import list_some
 from askless.problem._prices import PriceList
 from askless.problem._tests import Test
 
-__all__ = ["Costs"]
+__all__ = ["Costs", "as_costs"]
 
 
 class Costs:
@@ -77,7 +77,7 @@ class Costs:
 
     def __init__(
         self,
-        costs: Mapping[str, float] | Sequence[float] | NDArray[Any],
+        costs: Mapping[Any, float] | Sequence[float] | NDArray[Any],
         *,
         groups: Mapping[str, Iterable[Key]] | None = None,
         discounted: Mapping[Any, float] | None = None,
@@ -148,7 +148,7 @@ class Costs:
         >>> Costs([1, 2, 3]).subset(["c", "a"], all_names=["a", "b", "c"]).costs
         {'c': 3.0, 'a': 1.0}
         """
-        named = self._by_name(all_names)
+        named = self.renamed(self._names(all_names))
         named._check_complete(names)
         kept = set(names)
         members = {g: [t for t in ts if t in kept] for g, ts in named.groups.items()}
@@ -175,6 +175,48 @@ class Costs:
         other.mistakes = check_mistakes(mistakes)
         return other
 
+    def renamed(self, names: Mapping[Key, Key] | Callable[[Key], Key]) -> Costs:
+        """Return the same costs for tests that are called something else.
+
+        Parameters
+        ----------
+        names : mapping or callable
+            The new name, or the position, of a test; a test that a mapping leaves out
+            keeps its name.
+
+        Raises
+        ------
+        InvalidCostsError
+            If two tests with a cost come to have one name.
+
+        Examples
+        --------
+        >>> Costs([1, 2]).renamed({0: "lamp", 1: "socket"}).costs
+        {'lamp': 1.0, 'socket': 2.0}
+        """
+
+        def rename(key: Key) -> Key:
+            return names(key) if callable(names) else names.get(key, key)
+
+        called: dict[Key, Key] = {}
+        for key in self.costs:
+            name = rename(key)
+            if name in called:
+                raise InvalidCostsError(
+                    f"Every test must have one cost. Got two for {name!r}, by "
+                    f"{called[name]!r} and by {key!r}. Remove one of them."
+                )
+            called[name] = key
+        prices = {name: self.costs[key] for name, key in called.items()}
+        return Costs(
+            prices,
+            groups={g: list(map(rename, ts)) for g, ts in self.groups.items()},
+            discounted={rename(k): v for k, v in self.discounted.items()},
+            delayed=list(map(rename, self.delayed)),
+            by_outcome={rename(k): v for k, v in self.by_outcome.items()},
+            mistakes=self.mistakes,
+        )
+
     def price_list(self, tests: Sequence[Test]) -> PriceList:
         """Settle the prices of the tests of a problem, in order.
 
@@ -189,7 +231,7 @@ class Costs:
         array([2., 3.])
         """
         names = [test.name for test in tests]
-        named = self._by_name(names)
+        named = self.renamed(self._names(names))
         named._check_complete(names)
         group_of = {test: g for g, ts in named.groups.items() for test in ts}
         delayed = set(named.delayed)
@@ -266,26 +308,6 @@ class Costs:
             "test."
         )
 
-    def _by_name(self, names: Sequence[str]) -> Costs:
-        """Return the same costs by name, checked again: 0 and 'a' may be one test."""
-        name_of = self._names(names)
-        prices: dict[str, float] = {}
-        for key, price in self.costs.items():
-            if name_of[key] in prices:
-                raise InvalidCostsError(
-                    f"Every test must have one cost. Got two for {name_of[key]!r}, by "
-                    "name and by position. Remove one of them."
-                )
-            prices[name_of[key]] = price
-        return Costs(
-            prices,
-            groups={g: [name_of[t] for t in ts] for g, ts in self.groups.items()},
-            discounted={name_of[k]: v for k, v in self.discounted.items()},
-            delayed=[name_of[k] for k in self.delayed],
-            by_outcome={name_of[k]: v for k, v in self.by_outcome.items()},
-            mistakes=self.mistakes,
-        )
-
     def _check_complete(self, names: Sequence[str]) -> None:
         absent = [name for name in names if name not in self.costs]
         if absent:
@@ -294,3 +316,24 @@ class Costs:
                 f"({len(absent)} of {len(names)} tests). A test that is free has cost "
                 "0."
             )
+
+
+def as_costs(costs: Any, n_tests: int) -> Costs:
+    """Return costs, whatever describes them.
+
+    Parameters
+    ----------
+    costs : Costs, mapping, sequence or None
+        A mapping of test to cost, or a cost for each test by position; None for a cost
+        of 1 each.
+    n_tests : int
+        How many tests there are.
+
+    Examples
+    --------
+    >>> as_costs(None, 2).costs, as_costs({"lamp": 3}, 1).costs
+    ({0: 1.0, 1: 1.0}, {'lamp': 3.0})
+    """
+    if costs is None:
+        return Costs([1.0] * n_tests)
+    return costs if isinstance(costs, Costs) else Costs(costs)

@@ -17,10 +17,11 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from askless.exceptions import DataFileError, MissingExtraError
-from askless.problem._frames import Column, as_columns
+from askless.exceptions import DataFileError, InvalidTableError, MissingExtraError
+from askless.problem._column import EXACT_WHOLE, Column, clean_column
+from askless.problem._frames import Columns, clean_columns
 
-__all__ = ["open_text", "read_columns", "read_rows"]
+__all__ = ["load_columns", "open_text", "read_columns", "read_rows"]
 
 
 @contextmanager
@@ -80,15 +81,21 @@ def read_columns(path: str | Path, *, unknown: Any = None) -> dict[str, Column]:
     >>> read_columns(path)
     {'lights': array(['on', 'off'], dtype=object), 'volts': array([12.5,  nan])}
     """
+    return dict(load_columns(path, unknown=unknown))
+
+
+def load_columns(path: str | Path, *, unknown: Any = None) -> Columns:
+    """Do what :func:`read_columns` does, and keep in mind that columns are clean."""
     path = Path(path)
     if path.suffix.lower() in (".parquet", ".pq"):
         return _read_parquet(path)
     names, rows = read_rows(path)
     columns = zip(*(cells for _, cells in rows), strict=True)
-    return {
-        name: _parse_cells([cell.strip() for cell in cells], unknown)
+    # What is parsed here is clean: numbers, or text with None for empty cells.
+    return Columns(
+        (name, _parse_cells([cell.strip() for cell in cells], unknown))
         for name, cells in zip(names, columns, strict=True)
-    }
+    )
 
 
 def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
@@ -132,7 +139,7 @@ def _check_names(names: list[str], path: Path) -> None:
         )
     if len(names) == 1 and (";" in names[0] or "\t" in names[0]):
         raise DataFileError(
-            f"The cells of a CSV file must be parted by commas. Got {names[0]!r} as "
+            f"The cells of a CSV file must be separated by commas. Got {names[0]!r} as "
             f"the first line of {path}. Save the file with commas."
         )
     seen: set[str] = set()
@@ -176,10 +183,27 @@ def _narrowest(cells: Sequence[str]) -> Column:
     except ValueError:
         return text
     # "nan" and "inf" written out are read as text unless the rest is numbers too.
-    return text if np.all(np.isnan(floats)) else floats
+    if np.all(np.isnan(floats)):
+        return text
+    if np.nanmax(np.abs(floats)) < EXACT_WHOLE:
+        return floats
+    try:
+        return clean_column([_exact_number(cell) for cell in cells])
+    except InvalidTableError:
+        return text
 
 
-def _read_parquet(path: Path) -> dict[str, Column]:
+def _exact_number(cell: str) -> int | float | None:
+    """Return a number with every digit that is written."""
+    if not cell:
+        return None
+    try:
+        return int(cell)
+    except ValueError:
+        return float(cell)
+
+
+def _read_parquet(path: Path) -> Columns:
     if not path.is_file():
         got = "a directory" if path.is_dir() else "no file"
         raise DataFileError(
@@ -187,7 +211,7 @@ def _read_parquet(path: Path) -> dict[str, Column]:
         )
     for read in (_parquet_by_pyarrow, _parquet_by_polars):
         try:
-            return as_columns(read(path))
+            return clean_columns(read(path))
         except ImportError:
             continue
     raise MissingExtraError(

@@ -1,176 +1,41 @@
 """Take data apart into columns, whatever it comes as.
 
-The only module that knows arrays, lists, pandas, polars and Arrow from one another.
-It must not know what the columns mean.
+Frames, mappings, arrays and lists of rows are told apart here; what a column may hold
+is settled in :mod:`._column`. It must not know what the columns mean.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
-from numpy.typing import NDArray
 
 from askless.exceptions import InvalidTableError, suggest_name
+from askless.problem._column import Column, clean_column, series_array
+from askless.problem._row_lists import stack_rows
 
 __all__ = [
-    "Column",
+    "Columns",
     "as_columns",
-    "clean_column",
+    "clean_columns",
+    "column_names",
     "is_frame",
-    "is_missing",
     "list_some",
+    "listed_names",
+    "take_rows",
 ]
 
-# A column is one of: bool, int64, float64 (NaN is missing), object (None is missing).
-Column = NDArray[Any]
 
-# Iterables that are no list of values: text would fall into letters, a mapping into
-# its keys, and a set has no order.
-NOT_A_LIST = (str, bytes, Mapping, AbstractSet)
+class Columns(dict[str, Column]):
+    """Columns by name that have been cleaned, and need not be cleaned again.
 
-
-def is_missing(value: object) -> bool:
-    """Return whether a value stands for "no value": None, NaN, NaT, pandas.NA."""
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):
-        # pandas.NA refuses to be a truth value; nothing else compares to such.
-        return type(value).__name__ == "NAType"
-
-
-def clean_column(values: Any, name: str = "") -> Column:
-    """Return values as a bool, int64, float64 or object column.
-
-    Examples
-    --------
-    >>> clean_column([3, 1, 2]).dtype
-    dtype('int64')
-    >>> clean_column([3, None, 2])
-    array([ 3., nan,  2.])
-    >>> clean_column(["a", float("nan")])
-    array(['a', None], dtype=object)
+    It stays inside the package: callers get a plain dict, since what they put into it
+    must be cleaned. Taking columns out keeps the rest clean; nothing else changes it.
     """
-    array = values if isinstance(values, np.ndarray) else _as_array(values, name)
-    if array.ndim != 1:
-        raise InvalidTableError(
-            f"A column must have one dimension. Got {array.ndim} in column {name!r}. "
-            "Pass one value for each row."
-        )
-    if isinstance(array, np.ma.MaskedArray):
-        array = _object_array(array.tolist())
-    kind = array.dtype.kind
-    if kind == "b":
-        return array
-    if array.dtype == np.uint64:
-        return _integers(array.tolist(), name)
-    if kind in "iu":
-        return array.astype(np.int64, copy=False)
-    if kind == "f":
-        return array.astype(np.float64, copy=False)
-    if kind == "U":
-        return array.astype(object)
-    if kind in "OST":
-        return _clean_objects(array.astype(object, copy=False), name)
-    raise InvalidTableError(
-        f"A column must hold text, numbers or booleans. Got {array.dtype} in column "
-        f"{name!r}. Convert it to one of these, for example to text."
-    )
-
-
-def _as_array(values: Any, name: str) -> NDArray[Any]:
-    """Return a series, an Arrow array or any other list of values as an array."""
-    if isinstance(values, NOT_A_LIST) or not isinstance(values, Iterable):
-        raise InvalidTableError(
-            f"A column must be a list of values. Got {type(values).__name__} for "
-            f"column {name!r}. Pass one value for each row."
-        )
-    if hasattr(values, "to_pylist"):
-        # Going through an Arrow array one by one would give Arrow's scalars.
-        return _object_array(values.to_pylist())
-    try:
-        series = nw.from_native(values, series_only=True)  # type: ignore[call-overload]
-    except TypeError:
-        return _object_array(values)
-    return _series_array(series)
-
-
-def _series_array(series: Any) -> NDArray[Any]:
-    if series.dtype.is_numeric():
-        # Missing numbers come as NaN, or as objects that are cleaned later.
-        return np.asarray(series.to_numpy())
-    return _object_array(series.to_list())
-
-
-def _object_array(values: Iterable[Any]) -> NDArray[Any]:
-    items = list(values)
-    # Unlike array[:] = items, this leaves a list inside the list alone.
-    return np.fromiter(items, dtype=object, count=len(items))
-
-
-def _clean_objects(array: NDArray[Any], name: str) -> Column:
-    """Turn a column of Python objects into the narrowest kind that holds it."""
-    items: list[Any] = array.tolist()
-    kinds = set(map(type, items))
-    if kinds <= {str, type(None)}:
-        return array
-    items = [_plain_value(v) for v in items]
-    kinds = set(map(type, items))
-    has_missing = type(None) in kinds
-    kinds.discard(type(None))
-    if kinds == {bool} and not has_missing:
-        return np.array(items, dtype=bool)
-    if kinds and kinds <= {int, float}:
-        if kinds == {int} and not has_missing:
-            return _integers(items, name)
-        return _floats(items, name)
-    for value in items:
-        if value is not None and not isinstance(value, (str, bool, int, float)):
-            raise InvalidTableError(
-                "An outcome must be text, a number or a boolean. Got "
-                f"{type(value).__name__} in column {name!r}. Convert it to text."
-            )
-    return _object_array(items)
-
-
-def _plain_value(value: Any) -> Any:
-    """Return a value as the plain Python object that it stands for."""
-    if is_missing(value):
-        return None
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, (Decimal, Fraction)):
-        return float(value)
-    return value
-
-
-def _integers(items: list[int], name: str) -> Column:
-    try:
-        return np.array(items, dtype=np.int64)
-    except OverflowError:
-        raise InvalidTableError(
-            "A whole number must fit in 64 bits. Got a larger one in column "
-            f"{name!r}. Write such numbers as text."
-        ) from None
-
-
-def _floats(items: list[float | None], name: str) -> Column:
-    try:
-        return np.array([np.nan if v is None else v for v in items], dtype=np.float64)
-    except OverflowError:
-        raise InvalidTableError(
-            "A number must fit in double precision. Got a larger one in column "
-            f"{name!r}. Write such numbers as text."
-        ) from None
 
 
 def is_frame(data: object) -> bool:
@@ -218,6 +83,22 @@ def as_columns(
     >>> as_columns([[1, "a"], [2, None]])
     {'t0': array([1, 2]), 't1': array(['a', None], dtype=object)}
     """
+    return dict(clean_columns(data, names, prefix=prefix))
+
+
+def clean_columns(
+    data: Any, names: Sequence[str] | None = None, *, prefix: str = "t"
+) -> Columns:
+    """Do what :func:`as_columns` does, once for data that pass through several hands.
+
+    Examples
+    --------
+    >>> once = clean_columns({"lamp": ["dark", None]})
+    >>> clean_columns(once, ["lamp"])["lamp"] is once["lamp"]
+    True
+    """
+    if isinstance(data, Columns):
+        return data if names is None else Columns(_take(data, names))
     if isinstance(data, Mapping):
         _check_names(data)
         # Only what is taken is cleaned: the other columns may hold anything.
@@ -229,12 +110,46 @@ def as_columns(
     return _checked(_array_columns(data, names, prefix))
 
 
+def column_names(data: Any) -> list[str]:
+    """Return the names of the columns of a frame or a mapping; nothing is read."""
+    frame = None if isinstance(data, Mapping) else _as_frame(data)
+    return [str(name) for name in (data if frame is None else frame.columns)]
+
+
+def take_rows(data: Any, rows: Any) -> Any:
+    """Return some rows of a frame, of a mapping of columns, or of a matrix.
+
+    Parameters
+    ----------
+    data : frame, mapping of columns, or array-like of shape (n_rows, n_columns)
+        What to take them from. A frame gives a frame, a mapping gives a mapping.
+    rows : slice, or ndarray of int or bool
+        Which rows, in which order.
+
+    Examples
+    --------
+    >>> take_rows({"lamp": ["dark", "dim", "dark"]}, np.array([2, 1]))
+    {'lamp': array(['dark', 'dim'], dtype=object)}
+    >>> take_rows([[1, 2], [3, 4]], slice(1, None)).tolist()
+    [[3, 4]]
+    """
+    if isinstance(data, Mapping):
+        columns = clean_columns(data)
+        taken = {name: column[rows] for name, column in columns.items()}
+        return Columns(taken) if isinstance(data, Columns) else taken
+    frame = None if isinstance(data, np.ndarray) else _as_frame(data)
+    if frame is None:
+        return np.asarray(data)[rows]
+    # narwhals takes rows by number; a mask or a slice would mean columns to some.
+    return frame[np.arange(len(frame))[rows].tolist(), :].to_native()
+
+
 def _frame_columns(frame: Any, names: Sequence[str] | None) -> dict[str, Column]:
     _check_names(frame.columns)
     # A name need not be text in pandas, so frame[name] could mean a row.
     taken = _take({str(name): name for name in frame.columns}, names)
     return {
-        name: clean_column(_series_array(frame.get_column(key)), name)
+        name: clean_column(series_array(frame.get_column(key)), name)
         for name, key in taken.items()
     }
 
@@ -249,7 +164,8 @@ def _check_names(names: Iterable[object]) -> None:
             )
 
 
-def _listed_names(names: Sequence[object]) -> list[str]:
+def listed_names(names: Sequence[object]) -> list[str]:
+    """Return names as text; they must come as a list, and differ."""
     if isinstance(names, str):
         raise InvalidTableError(
             f"Names of tests must come as a list. Got the text {names!r}. Put it in a "
@@ -263,7 +179,7 @@ def _listed_names(names: Sequence[object]) -> list[str]:
 def _take(columns: dict[str, Any], names: Sequence[str] | None) -> dict[str, Any]:
     if names is None:
         return columns
-    wanted = _listed_names(names)
+    wanted = listed_names(names)
     absent = [name for name in wanted if name not in columns]
     if absent:
         raise InvalidTableError(
@@ -278,7 +194,7 @@ def _take(columns: dict[str, Any], names: Sequence[str] | None) -> dict[str, Any
 def _array_columns(
     data: Any, names: Sequence[str] | None, prefix: str
 ) -> dict[str, Column]:
-    rows = data if isinstance(data, np.ndarray) else _rows_of(data)
+    rows = data if isinstance(data, np.ndarray) else stack_rows(data)
     if rows.ndim != 2:
         raise InvalidTableError(
             "Outcomes must have two dimensions, cases by tests. Got "
@@ -286,7 +202,7 @@ def _array_columns(
         )
     if names is None:
         names = [f"{prefix}{i}" for i in range(rows.shape[1])]
-    listed = _listed_names(names)
+    listed = listed_names(names)
     if len(listed) != rows.shape[1]:
         raise InvalidTableError(
             "There must be one name for each column. Got "
@@ -295,40 +211,7 @@ def _array_columns(
     return {name: clean_column(rows[:, i], name) for i, name in enumerate(listed)}
 
 
-def _rows_of(data: Any) -> NDArray[Any]:
-    if not isinstance(data, Iterable):
-        raise _no_rows(type(data).__name__)
-    rows = [_row_of(row) for row in data]
-    lengths = {len(row) for row in rows}
-    if len(lengths) > 1:
-        short = next(i for i, row in enumerate(rows) if len(row) != len(rows[0]))
-        raise InvalidTableError(
-            "Every case must have an outcome for each test. Got "
-            f"{len(rows[0])} outcomes for case 0 and {len(rows[short])} for case "
-            f"{short}. Mark unknown outcomes by None."
-        )
-    array = np.empty((len(rows), len(rows[0]) if rows else 0), dtype=object)
-    for i, row in enumerate(rows):
-        array[i, :] = _object_array(row)
-    return array
-
-
-def _row_of(row: Any) -> list[Any]:
-    # A sparse matrix falls into sparse rows.
-    is_list = isinstance(row, Iterable) and not isinstance(row, NOT_A_LIST)
-    if not is_list or hasattr(row, "toarray"):
-        raise _no_rows(f"rows of type {type(row).__name__}")
-    return list(row)
-
-
-def _no_rows(got: str) -> InvalidTableError:
-    return InvalidTableError(
-        f"Outcomes must be a frame, an array or a list of rows. Got {got}. Pass one "
-        "list of outcomes for each case."
-    )
-
-
-def _checked(columns: dict[str, Column]) -> dict[str, Column]:
+def _checked(columns: dict[str, Column]) -> Columns:
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         (first, n), (other, m) = next(
@@ -338,7 +221,7 @@ def _checked(columns: dict[str, Column]) -> dict[str, Column]:
             f"Columns must have the same length. Got {n} in {first!r} and {m} in "
             f"{other!r}. Give every column a value for each row."
         )
-    return columns
+    return Columns(columns)
 
 
 def list_some(items: Iterable[object], most: int = 6) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -18,39 +17,40 @@ from askless.exceptions import (
     InvalidTableError,
     suggest_name,
 )
-from askless.problem._coding import Coding
-from askless.problem._costs import Costs
-from askless.problem._files import read_columns
-from askless.problem._frames import as_columns, clean_column, list_some
-from askless.problem._indistinct import (
+from askless.problem._costs import Costs, as_costs
+from askless.problem._frames import list_some
+from askless.problem._identical import merge_identical
+from askless.problem._outcomes import Reading, code_outcomes, example_value
+from askless.problem._possible import (
+    Possible,
     explain_pair,
+    find_case,
     find_indistinct,
-    merge_identical,
+    find_recheck,
+    find_test,
+    list_draws,
 )
-from askless.problem._prices import PriceList
-from askless.problem._recheck import find_recheck
-from askless.problem._split import find_case, find_test, list_falls
+from askless.problem._table_notes import list_notes
 from askless.problem._table_parts import (
-    as_costs,
-    blank_marked,
-    check_alphabet,
     check_chances,
     check_length,
-    check_levels,
     check_prior,
     check_shares,
     check_size,
-    choose_levels,
-    example_value,
-    find_marked,
     keep_classes,
     name_cases,
     number_classes,
-    split_target,
+    take_classes,
 )
-from askless.problem._tests import CodeArray, Outcome, Test
+from askless.problem._tests import Outcome, Test
 
-__all__ = ["Table", "read_table"]
+__all__ = ["Table"]
+
+# What a table is made of; all else is worked out from these.
+PARTS = (
+    "coding", "codes", "is_ordered", "classes", "class_ids", "prior", "cases", "costs",
+    "prices", "chances",
+)  # fmt: skip
 
 
 class Table:
@@ -135,44 +135,25 @@ class Table:
         chances: Mapping[str, Mapping[Any, float]] | None = None,
         alphabet: Mapping[str, Sequence[Any]] | None = None,
     ) -> None:
-        if missing not in ("unknown", "outcome"):
-            raise InvalidTableError(
-                f"missing must be 'unknown' or 'outcome'. Got {missing!r}. "
-                "Choose 'outcome' if an empty cell says something by itself."
-            )
-        if isinstance(classes, str):
-            classes, outcomes, tests = split_target(outcomes, classes, tests)
-        check_levels(levels)
-        columns = as_columns(outcomes, tests)
+        reading = Reading(unknown, missing, levels, thresholds, alphabet)
+        columns, case_classes = take_classes(outcomes, classes, tests)
         n_cases = check_size(columns)
-        labels = check_length(clean_column(classes, "classes"), n_cases, "class")
-        marked = {
-            name: find_marked(column, unknown) for name, column in columns.items()
-        }
-        columns = {k: blank_marked(v, marked[k], k) for k, v in columns.items()}
-        listed = check_alphabet(alphabet, columns)
-        chosen = tuple(
-            choose_levels(name, column, levels, thresholds, listed.get(name))
-            for name, column in columns.items()
-        )
-        self.coding = Coding(chosen)
-        codes = self.coding.encode(columns)
-        for code, test in zip(codes, chosen, strict=True):
-            if missing == "unknown":
-                code[code == test.missing_code] = test.unknown_code
-            else:
-                code[marked[test.name]] = test.unknown_code
-        self.codes: CodeArray = codes
-        self.is_ordered: NDArray[np.bool_] = np.array(
-            [thresholds and test.kind == "number" for test in chosen]
-        )
-        self.classes, self.class_ids = number_classes(labels)
+        check_length(case_classes, n_cases, "class")
+        self.coding, self.codes, self.is_ordered = code_outcomes(columns, reading)
+        self.classes, self.class_ids = number_classes(case_classes)
         self.prior = check_prior(prior, n_cases)
-        self.cases: tuple[str, ...] = name_cases(cases, n_cases)
-        self.costs = as_costs(costs, len(chosen))
-        self.prices: PriceList = self.costs.price_list(chosen)
-        self.chances = check_chances(chances or {}, chosen)
+        self.cases = name_cases(cases, n_cases)
+        self.costs = as_costs(costs, self.n_tests)
+        self.prices = self.costs.price_list(self.tests)
+        self.chances = check_chances(chances or {}, self.tests)
         self._freeze()
+
+    def _changed(self, **parts: Any) -> Table:
+        """Return the table with some of its parts changed; nothing is checked again."""
+        other = object.__new__(Table)
+        other.__dict__.update({name: self.__dict__[name] for name in PARTS} | parts)
+        other._freeze()
+        return other
 
     def _freeze(self) -> None:
         arrays = (self.codes, self.class_ids, self.prior, self.is_ordered)
@@ -210,10 +191,14 @@ class Table:
         return [self.classes[i] for i in self.class_ids]
 
     @cached_property
+    def possible(self) -> Possible:
+        """Which outcomes are possible for a case, and what tells two apart."""
+        return Possible(self.codes, self.tests, self.chances)
+
+    @property
     def is_unknown(self) -> NDArray[np.bool_]:
         """Which outcomes are unknown, of shape (n_tests, n_cases)."""
-        unknown = np.array([test.unknown_code for test in self.tests])
-        return np.asarray(self.codes == unknown[:, None])
+        return self.possible.is_unknown
 
     @cached_property
     def has_unknown(self) -> bool:
@@ -223,62 +208,12 @@ class Table:
     @cached_property
     def indistinct(self) -> list[tuple[int, int]]:
         """Pairs of cases of different class that no test is sure to tell apart."""
-        return find_indistinct(
-            self.codes, self.is_unknown, self.class_ids, self._never_shown
-        )
-
-    @cached_property
-    def _never_shown(self) -> NDArray[np.bool_] | None:
-        """Known outcomes that an unknown one of the test never is; None if no chance.
-
-        They tell a case from one whose outcome is unknown.
-        """
-        if all(chances.all() for chances in self.chances) and not np.any(
-            self.codes == np.array([[test.missing_code] for test in self.tests])
-        ):
-            return None
-        never = np.zeros(self.codes.shape, dtype=bool)
-        for i, test in enumerate(self.tests):
-            by_code = np.ones(test.n_levels + 2, dtype=bool)
-            by_code[: test.n_levels] = self.chances[i][: test.n_levels] <= 0
-            by_code[test.unknown_code] = False
-            never[i] = by_code[self.codes[i]]
-        return never
+        return find_indistinct(self.possible, self.class_ids)
 
     @cached_property
     def notes(self) -> list[str]:
-        """Remarks on the table that a user should hear of."""
-        notes = []
-        if self.n_cases == 1:
-            notes.append(
-                f"There is only one case, {self.cases[0]!r}, so nothing is left to "
-                "find out and no test is ever bought."
-            )
-        elif self.n_classes == 1:
-            notes.append(
-                f"All cases have the class {self.classes[0]!r}, so there is nothing to "
-                "decide and no test is ever bought."
-            )
-        for i, test in enumerate(self.tests):
-            if np.all(self.codes[i] == self.codes[i, 0]):
-                notes.append(
-                    f"The test {test.name!r} shows the same for every case, so it is "
-                    "never bought."
-                )
-        if self.indistinct:
-            notes.append(self._note_indistinct())
-        return notes
-
-    def _note_indistinct(self) -> str:
-        a, b = self.indistinct[0]
-        labels = self.case_classes
-        n_pairs = len(self.indistinct)
-        return (
-            f"No test is sure to tell {self.cases[a]!r} from {self.cases[b]!r}, though "
-            f"their classes differ ({labels[a]!r} and {labels[b]!r}): {n_pairs} such "
-            f"pair{'s' * (n_pairs > 1)}. Add a test, or merge such cases by "
-            "table.merged()."
-        )
+        """Remarks on the table that a user should know of."""
+        return list_notes(self)
 
     def merged(self, *, weights: Literal["sum", "equal"] = "sum") -> Table:
         """Return the table with cases that show the same merged into one.
@@ -305,21 +240,14 @@ class Table:
         if weights == "equal":
             prior = np.full(len(firsts), 1.0 / len(firsts))
         present = np.unique(class_ids)
-        merged = object.__new__(Table)
-        merged.__dict__.update(
-            coding=self.coding,
+        return self._changed(
             codes=np.ascontiguousarray(self.codes[:, firsts]),
-            is_ordered=self.is_ordered,
             classes=tuple(self.classes[i] for i in present),
             class_ids=np.searchsorted(present, class_ids).astype(np.int32),
             prior=prior,
             cases=tuple(self.cases[i] for i in firsts),
             costs=keep_classes(self.costs, self.classes, present),
-            prices=self.prices,
-            chances=self.chances,
         )
-        merged._freeze()
-        return merged
 
     def split_unknown(
         self, case: str | int, test: str, chances: Mapping[Any, float]
@@ -328,7 +256,7 @@ class Table:
 
         The case becomes several cases of its class, one for each outcome that may be
         seen, with its weight shared by chance. That is the same: an unknown outcome is
-        a coin that is thrown once. What is to be found out is the class; rules that
+        drawn once and then fixed. What is to be found out is the class; rules that
         count cases count each of them. Where it was not sure to be told from another
         case, it may be now by some of its outcomes, and a policy goes on to do so.
 
@@ -360,7 +288,7 @@ class Table:
                 "is, or mark it as unknown first."
             )
         shares = check_shares(self.tests[column], chances)
-        codes, parts, names = list_falls(self.tests[column], self.cases[row], shares)
+        codes, parts, names = list_draws(self.tests[column], self.cases[row], shares)
         order = np.repeat(
             np.arange(self.n_cases),
             [len(codes) if i == row else 1 for i in range(self.n_cases)],
@@ -371,21 +299,12 @@ class Table:
         prior[row : row + len(codes)] *= parts
         cases = list(self.cases)
         cases[row : row + 1] = names
-        split = object.__new__(Table)
-        split.__dict__.update(
-            coding=self.coding,
+        return self._changed(
             codes=split_codes,
-            is_ordered=self.is_ordered,
-            classes=self.classes,
             class_ids=np.ascontiguousarray(self.class_ids[order]),
             prior=prior,
             cases=tuple(cases),
-            costs=self.costs,
-            prices=self.prices,
-            chances=self.chances,
         )
-        split._freeze()
-        return split
 
     def recheck(self, answers: Mapping[str, Any]) -> list[str]:
         """Return the fewest answers that must be wrong, none if some case fits all.
@@ -421,7 +340,7 @@ class Table:
             )
             if not says_nothing:
                 shown[index[name]] = code
-        found = find_recheck(self.codes, self.tests, self.chances, shown)
+        found = find_recheck(self.possible, shown)
         return [self.tests[test].name for test in found]
 
     def explain_indistinct(self, most: int = 10) -> list[str]:
@@ -441,7 +360,7 @@ class Table:
         'case 1' is known to be other than 'yes'.
         """
         return [
-            explain_pair(self.codes, self.is_unknown, self.tests, self.cases, a, b)
+            explain_pair(self.possible, self.cases, a, b)
             for a, b in self.indistinct[:most]
         ]
 
@@ -469,69 +388,3 @@ class Table:
             f"{count(self.n_tests, 'test', 'tests')}, "
             f"{count(self.n_classes, 'class', 'classes')})"
         )
-
-
-def read_table(
-    path: str | Path,
-    target: str,
-    *,
-    costs: Costs | Mapping[str, float] | Sequence[float] | None = None,
-    prior: str | None = None,
-    case: str | None = None,
-    drop: Sequence[str] = (),
-    **options: Any,
-) -> Table:
-    r"""Read a table from a CSV or Parquet file.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file; see :func:`read_columns`.
-    target : str
-        The column of classes.
-    costs : Costs, mapping or sequence, optional
-        What the tests cost; 1 each by default.
-    prior, case : str, optional
-        Columns of weights and of names of cases, which are then not tests.
-    drop : sequence of str, default=()
-        Columns that are not tests.
-    **options
-        Passed to :class:`Table`.
-
-    Examples
-    --------
-    >>> from tempfile import mkdtemp
-    >>> path = Path(mkdtemp(), "lamp.csv")
-    >>> _ = path.write_text("lamp,socket,cause\ndark,dead,fuse\ndark,live,bulb\n")
-    >>> read_table(path, "cause").test_names
-    ('lamp', 'socket')
-    """
-    columns = read_columns(path, unknown=options.get("unknown"))
-    for role, name in (("target", target), ("prior", prior), ("case", case)):
-        if name is not None and name not in columns:
-            raise InvalidTableError(
-                f"The {role} must be a column of the table. Got {name!r}, which is "
-                f"none of {list_some(columns)} in {path}. {suggest_name(name, columns)}"
-                "Name a column of the file."
-            )
-    for name in drop:
-        if name not in columns:
-            raise InvalidTableError(
-                f"Only columns of the table can be dropped. Got {name!r} for {path}. "
-                f"{suggest_name(name, columns)}Leave it out."
-            )
-    costs = costs if costs is None or isinstance(costs, Costs) else Costs(costs)
-    if costs is not None and target in costs.costs:
-        raise InvalidTableError(
-            f"The target must not be a test as well. Got a cost for {target!r}, the "
-            "target. Remove it from the costs, or choose another target."
-        )
-    not_tests = {prior, case, *drop} - {target}
-    return Table(
-        {name: column for name, column in columns.items() if name not in not_tests},
-        target,
-        costs=costs,
-        prior=None if prior is None else columns[prior],
-        cases=None if case is None else columns[case].tolist(),
-        **options,
-    )

@@ -12,45 +12,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.exceptions import InvalidTableError, suggest_name
-from askless.problem._coding import (
-    category_test,
-    distinct_outcomes,
-    quantile_test,
-    uniform_test,
-)
+from askless.problem._coding import distinct_outcomes
+from askless.problem._column import Column, clean_column, is_number
 from askless.problem._costs import Costs
 from askless.problem._frames import (
-    Column,
-    as_columns,
-    clean_column,
+    Columns,
+    clean_columns,
+    column_names,
     is_frame,
     list_some,
+    listed_names,
 )
-from askless.problem._tests import MAX_LEVELS, Outcome, Test
+from askless.problem._tests import Outcome, Test
 
 __all__ = [
-    "as_costs",
-    "blank_marked",
-    "check_alphabet",
     "check_chances",
     "check_length",
-    "check_levels",
     "check_prior",
     "check_shares",
     "check_size",
-    "choose_levels",
-    "example_value",
-    "find_marked",
     "keep_classes",
     "name_cases",
     "number_classes",
-    "split_target",
+    "take_classes",
 ]
 
 
-def split_target(
+def take_classes(
+    outcomes: Any, classes: Any, tests: Sequence[str] | None
+) -> tuple[Columns, Column]:
+    """Return the columns of the tests, and the class of each case, both cleaned."""
+    if isinstance(classes, str):
+        return _split_target(outcomes, classes, tests)
+    return clean_columns(outcomes, tests), clean_column(classes, "classes")
+
+
+def _split_target(
     outcomes: Any, target: str, tests: Sequence[str] | None
-) -> tuple[Column, dict[str, Column], list[str]]:
+) -> tuple[Columns, Column]:
     """Take the column of classes out of a frame or a mapping of columns."""
     if not isinstance(outcomes, Mapping) and not is_frame(outcomes):
         raise InvalidTableError(
@@ -58,20 +57,22 @@ def split_target(
             f"classes={target!r} with {type(outcomes).__name__}. Pass the class of "
             "each case as a list."
         )
-    columns = as_columns(outcomes)
-    if target not in columns:
+    names = column_names(outcomes)
+    if target not in names:
         raise InvalidTableError(
             f"The target must be a column of the table. Got {target!r}, which is none "
-            f"of {list_some(columns)}. {suggest_name(target, columns)}Name the column "
+            f"of {list_some(names)}. {suggest_name(target, names)}Name the column "
             "that holds the classes."
         )
-    if tests is not None and target in tests:
+    if tests is not None and target in listed_names(tests):
         raise InvalidTableError(
             f"The target must not be a test as well. Got {target!r} as both. Leave it "
             "out of the tests."
         )
-    labels = columns.pop(target)
-    return labels, columns, list(columns) if tests is None else list(tests)
+    wanted = None if tests is None else [*listed_names(tests), target]
+    columns = clean_columns(outcomes, wanted)
+    others = Columns((name, columns[name]) for name in columns if name != target)
+    return others, columns[target]
 
 
 def check_size(columns: dict[str, Column]) -> int:
@@ -100,84 +101,12 @@ def check_length(values: Column, n_cases: int, what: str) -> Column:
     return values
 
 
-def check_levels(levels: int | None) -> None:
-    """Check into how many levels numbers are cut."""
-    if levels is None:
-        return
-    if not isinstance(levels, (int, np.integer)) or not 2 <= levels <= MAX_LEVELS:
-        raise InvalidTableError(
-            f"levels must be a whole number from 2 to {MAX_LEVELS:,}. Got {levels!r}. "
-            "The papers use 10."
-        )
-
-
-def find_marked(column: Column, unknown: Any) -> NDArray[np.bool_]:
-    """Return which cells hold the value that marks an unknown outcome."""
-    if unknown is None:
-        return np.zeros(len(column), dtype=bool)
-    return np.array([v == unknown for v in column.tolist()], dtype=bool)
-
-
-def blank_marked(column: Column, marked: NDArray[np.bool_], name: str) -> Column:
-    """Return the column without the marked cells, as numbers if the rest is numbers."""
-    if not marked.any():
-        return column
-    cells = zip(column.tolist(), marked, strict=True)
-    return clean_column([None if is_marked else v for v, is_marked in cells], name)
-
-
-def check_alphabet(
-    alphabet: Mapping[str, Sequence[Any]] | None, columns: dict[str, Column]
-) -> dict[str, list[Outcome]]:
-    """Return the outcomes of the tests whose outcomes are listed."""
-    checked: dict[str, list[Outcome]] = {}
-    for name, listed in (alphabet or {}).items():
-        if name not in columns:
-            raise InvalidTableError(
-                f"alphabet must name tests. Got {name!r}. "
-                f"{suggest_name(name, columns)}Leave out what is not a test."
-            )
-        checked[name] = distinct_outcomes(clean_column(list(listed), name))
-        shown = distinct_outcomes(columns[name])
-        strange = [outcome for outcome in shown if outcome not in checked[name]]
-        if strange:
-            raise InvalidTableError(
-                f"The outcomes of {name!r} must be in its alphabet, which is "
-                f"{list_some(checked[name])}. Got {strange[0]!r}. Add it, or mend the "
-                "cell."
-            )
-    return checked
-
-
-def choose_levels(
-    name: str,
-    column: Column,
-    levels: int | None,
-    thresholds: bool,
-    listed: Sequence[Outcome] | None = None,
-) -> Test:
-    """Return the test that a column of outcomes comes from."""
-    if listed is not None:
-        return Test(name, "category", outcomes=tuple(listed))
-    is_number = column.dtype.kind in "if"
-    if is_number and np.isinf(column).any():
-        raise InvalidTableError(
-            f"Numbers must be finite. Got an infinite value of {name!r}. Write it as "
-            "missing, or as text."
-        )
-    if is_number and levels is not None:
-        return uniform_test(name, column, levels)
-    if is_number and thresholds:
-        return quantile_test(name, column)
-    return category_test(name, column)
-
-
-def number_classes(labels: Column) -> tuple[tuple[Outcome, ...], NDArray[np.int32]]:
+def number_classes(given: Column) -> tuple[tuple[Outcome, ...], NDArray[np.int32]]:
     """Return the classes in ascending order, and the number of each case's class."""
-    classes = tuple(distinct_outcomes(labels))
-    index = {label: i for i, label in enumerate(classes)}
+    classes = tuple(distinct_outcomes(given))
+    index = {one: i for i, one in enumerate(classes)}
     # Neither None nor NaN is a class.
-    ids = np.array([index.get(label, -1) for label in labels.tolist()], dtype=np.int32)
+    ids = np.array([index.get(one, -1) for one in given.tolist()], dtype=np.int32)
     lost = np.flatnonzero(ids < 0)
     if lost.size:
         raise InvalidTableError(
@@ -192,7 +121,7 @@ def check_prior(prior: Any, n_cases: int) -> NDArray[np.float64]:
     if prior is None:
         return np.full(n_cases, 1.0 / n_cases)
     column = check_length(clean_column(prior, "prior"), n_cases, "weight")
-    if column.dtype == object:
+    if column.dtype == object and not is_number(column):
         raise InvalidTableError(
             f"Weights must be numbers. Got {list_some(column, most=3)}. Pass one "
             "number for each case."
@@ -226,13 +155,6 @@ def name_cases(cases: Sequence[Any] | None, n_cases: int) -> tuple[str, ...]:
             "cases. Pass as many as there are rows."
         )
     return names
-
-
-def as_costs(costs: Any, n_tests: int) -> Costs:
-    """Return costs, of 1 each if none are given."""
-    if costs is None:
-        return Costs([1.0] * n_tests)
-    return costs if isinstance(costs, Costs) else Costs(costs)
 
 
 def keep_classes(
@@ -283,14 +205,3 @@ def check_shares(test: Test, given: Mapping[Any, float]) -> NDArray[np.float64]:
             f"{test.name!r}, with the sum {shares.sum():g}. Divide them by their sum."
         )
     return np.asarray(shares / shares.sum())
-
-
-def example_value(test: Test, code: int) -> Outcome | None:
-    """Return a raw value that has the code."""
-    if code >= test.n_levels:
-        return None
-    if test.kind == "category":
-        return test.outcomes[code]
-    if code < len(test.cuts):
-        return test.cuts[code]
-    return test.cuts[-1] + 1.0 + abs(test.cuts[-1]) if test.cuts else 0.0

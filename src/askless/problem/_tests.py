@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from askless._core.code._codes import encode_numbers, encode_objects
 from askless.exceptions import InvalidAnswerError, InvalidTableError
-from askless.problem._frames import Column, clean_column, is_missing
+from askless.problem._column import Column, clean_column, is_missing
 
 __all__ = ["MAX_LEVELS", "CodeArray", "Outcome", "Test", "code_dtype"]
 
@@ -29,7 +29,7 @@ MAX_LEVELS = 65_534
 
 
 def code_dtype(n_levels: int) -> np.dtype[Any]:
-    """Return the narrowest type for the codes of a test of so many levels."""
+    """Return the narrowest type for the codes of a test of this many levels."""
     return np.dtype(np.uint8 if n_levels + 2 <= 256 else np.uint16)
 
 
@@ -122,7 +122,10 @@ class Test:
 
     def encode(self, column: Any) -> CodeArray:
         """Return the codes of a column of raw values."""
-        values = clean_column(column, self.name)
+        return self.encode_clean(clean_column(column, self.name))
+
+    def encode_clean(self, values: Column) -> CodeArray:
+        """Return the codes of a column that has been cleaned."""
         codes: CodeArray = np.empty(len(values), dtype=code_dtype(self.n_levels))
         if self.kind == "number":
             encode_numbers(_as_numbers(values, self.name), self.cut_array, codes)

@@ -5,6 +5,7 @@ found or how a question is shown.
 """
 
 from askless.run._ahead import Branch
+from askless.run._describe import describe
 from askless.run._drive import run_case, run_case_async
 from askless.run._drive_many import run_cases, run_cases_async
 from askless.run._interview import Interview
@@ -27,6 +28,7 @@ __all__ = [
     "Session",
     "Step",
     "Terms",
+    "describe",
     "read_reply",
     "repair_log",
     "replay_log",

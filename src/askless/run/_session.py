@@ -16,7 +16,8 @@ from askless._core.price._prices import Bill
 from askless.exceptions import InvalidAnswerError, suggest_name
 from askless.policy._base import Policy
 from askless.problem import Outcome, Test
-from askless.problem._frames import is_missing, list_some
+from askless.problem._column import is_missing
+from askless.problem._frames import list_some
 from askless.run._ahead import Branch, dearest_price, look_ahead, worst_ahead
 
 __all__ = ["Session"]

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from askless.exceptions import InvalidOptionError, NoPolicyError
 from askless.policy import Tree
-from askless.solve._answer import Answer, Limits
-from askless.solve._task import Task
+from askless.solve._task import Limits, MethodResult, Task
 from askless.solve.greedy._greedy import grow_ec2_tree, grow_gbs_tree, grow_greedy_tree
 from askless.solve.search._integers import state_in_integers
 from askless.solve.search._search import search_exactly
 from askless.solve.unknown._rules import grow_rule
-from askless.solve.unknown._search import can_search, is_noisy, search_noisy
+from askless.solve.unknown._search import can_search, search_unknown
 
-__all__ = ["solve_automatically"]
+__all__ = ["solve_automatically", "solve_unknown_automatically"]
 
 # What a search gets when the user sets no limit.
 DEFAULT_SECONDS = 10.0
 # A search over more cells than this would not get beyond its first states.
 MOST_CELLS = 3_000_000
-MOST_NOISY_CELLS = 1_000_000
+MOST_UNKNOWN_CELLS = 1_000_000
 
 
-def solve_automatically(task: Task, limits: Limits) -> Answer:
+def solve_automatically(task: Task, limits: Limits) -> MethodResult:
     """Search and prove if the table allows it; else take the best greedy tree.
 
     Parameters
@@ -32,33 +33,43 @@ def solve_automatically(task: Task, limits: Limits) -> Answer:
         Time, threads and progress; ten seconds if there is no time limit.
     """
     table = task.table
-    if limits.time_limit is None:
-        limits = Limits(DEFAULT_SECONDS, limits.progress, limits.n_jobs, limits.started)
-    if is_noisy(task) and not table.is_ordered.any():
-        return solve_noisy(task, limits)
     if table.n_cases * table.n_tests <= MOST_CELLS:
         try:
             state_in_integers(task)
         except InvalidOptionError:
             pass
         else:
-            return search_exactly(task, limits)._replace(winner="exact")
+            found = search_exactly(task, _limit_time(limits))
+            return found._replace(winner="exact")
     return best_of_greedy(task)
 
 
-def solve_noisy(task: Task, limits: Limits) -> Answer:
-    """Search a table with unknown outcomes; one that is too large, by the best rule."""
+def solve_unknown_automatically(task: Task, limits: Limits) -> MethodResult:
+    """Search a table with unknown outcomes; one that is too large, by the best rule.
+
+    Parameters
+    ----------
+    task, limits
+        See :func:`solve_automatically`.
+    """
     table = task.table
-    if table.n_cases * table.n_tests <= MOST_NOISY_CELLS and can_search(task):
+    if table.n_cases * table.n_tests <= MOST_UNKNOWN_CELLS and can_search(task):
         try:
-            return search_noisy(task, limits)._replace(winner="exact")
+            found = search_unknown(task, _limit_time(limits))
+            return found._replace(winner="exact")
         except NoPolicyError:
             # Even a good tree is too large: the rule has to do without one.
             pass
     return grow_rule(task, "elimination")._replace(winner="elimination")
 
 
-def best_of_greedy(task: Task) -> Answer:
+def _limit_time(limits: Limits) -> Limits:
+    if limits.time_limit is None:
+        return replace(limits, time_limit=DEFAULT_SECONDS)
+    return limits
+
+
+def best_of_greedy(task: Task) -> MethodResult:
     """Return the cheapest tree of the greedy methods; on a tie, the first of them."""
     trees = {
         "greedy": grow_greedy_tree(task),
@@ -69,10 +80,10 @@ def best_of_greedy(task: Task) -> Answer:
     return _cheapest(task, trees)
 
 
-def _cheapest(task: Task, trees: dict[str, Tree]) -> Answer:
+def _cheapest(task: Task, trees: dict[str, Tree]) -> MethodResult:
     if task.objective == "worst":
         costs = {name: tree.worst_cost for name, tree in trees.items()}
     else:
         costs = {name: tree.expected_cost for name, tree in trees.items()}
     winner = min(costs, key=lambda name: costs[name])
-    return Answer(trees[winner], winner=winner)
+    return MethodResult(trees[winner], winner=winner)

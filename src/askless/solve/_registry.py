@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from inspect import signature
+from typing import Any
 
 from askless.policy import Policy
-from askless.solve._answer import Answer
-from askless.solve._auto import solve_automatically
-from askless.solve._dispatch import (
-    grow_ec2,
-    grow_gbs,
-    solve_exactly,
-    solve_restricted,
-)
+from askless.solve._auto import solve_automatically, solve_unknown_automatically
+from askless.solve._task import Limits, MethodResult, Task
 from askless.solve.greedy._dectree import grow_dectree_tree
-from askless.solve.greedy._greedy import grow_greedy_tree
+from askless.solve.greedy._greedy import grow_ec2_tree, grow_gbs_tree, grow_greedy_tree
+from askless.solve.search._search import search_exactly, search_restricted
 from askless.solve.unknown._rules import (
+    grow_ec2,
     grow_elimination,
+    grow_gbs,
     grow_information,
     grow_odtn_h,
     grow_odtn_r,
 )
+from askless.solve.unknown._search import search_unknown, search_unknown_restricted
 from askless.solve.unknown._sequences import grow_low_adaptive, grow_non_adaptive
 from askless.solve.unknown._sparse import grow_sparse
 
@@ -38,11 +38,11 @@ class Method:
         How to ask for it.
     solve : callable
         Takes a Task, Limits if it is anytime, and the method's options; returns a
-        Policy, or an Answer with a bound.
+        Policy, or a MethodResult with a bound.
     summary : str
         What it does, in a sentence.
     guarantee : str
-        What is proved about its answers.
+        What is proved about its policies.
     options : dict of str to str
         Its options and what they mean.
     is_anytime : bool
@@ -51,16 +51,42 @@ class Method:
         Whether it may stop at a neighbourhood or a clique.
     is_random : bool
         Whether it draws at random and takes a random_state.
+    solve_unknown : callable or None
+        The same for tasks with surprisals: unknown outcomes, or stops where cases look
+        alike. None if `solve` takes these too.
+    has_thresholds : bool
+        Whether `solve` compares numbers with thresholds, so that it gets tables with
+        thresholds whatever is unknown.
     """
 
     name: str
-    solve: Callable[..., Policy | Answer]
+    solve: Callable[..., Policy | MethodResult]
     summary: str
     guarantee: str
     options: dict[str, str] = field(default_factory=dict)
     is_anytime: bool = False
     has_stops: bool = False
     is_random: bool = False
+    solve_unknown: Callable[..., Policy | MethodResult] | None = None
+    has_thresholds: bool = False
+
+    def run(self, task: Task, limits: Limits, options: dict[str, Any]) -> MethodResult:
+        """Solve a task; options that do not go with unknown outcomes are left out."""
+        solve = self.solve
+        if self.solve_unknown is not None and self._wants_unknown(task):
+            solve = self.solve_unknown
+            known = signature(solve).parameters
+            options = {name: v for name, v in options.items() if name in known}
+        if self.is_anytime:
+            found = solve(task, limits, **options)
+        else:
+            found = solve(task, **options)
+        return found if isinstance(found, MethodResult) else MethodResult(found)
+
+    def _wants_unknown(self, task: Task) -> bool:
+        if self.has_thresholds and task.table.is_ordered.any():
+            return False
+        return task.has_surprisals
 
 
 _METHODS = [
@@ -69,13 +95,15 @@ _METHODS = [
         solve_automatically,
         "Proves the optimum when it can within the time limit (ten seconds if none is "
         "given), else gives the best that it found.",
-        "A lower bound with every answer.",
+        "A lower bound with every policy.",
         is_anytime=True,
         has_stops=True,
+        solve_unknown=solve_unknown_automatically,
+        has_thresholds=True,
     ),
     Method(
         "exact",
-        solve_exactly,
+        search_exactly,
         "Branch and bound over sets of cases, with a table of what is proved.",
         "The optimum if it ends; the best so far and a lower bound at any moment.",
         {
@@ -84,10 +112,11 @@ _METHODS = [
         },
         is_anytime=True,
         has_stops=True,
+        solve_unknown=search_unknown,
     ),
     Method(
         "search",
-        solve_restricted,
+        search_restricted,
         "The same search, cut to the K best-scored tests of each state, K = 1, 2, 3, "
         "... as time allows (ten seconds if no limit is given).",
         "The optimum once K is the number of tests; before that none.",
@@ -98,6 +127,7 @@ _METHODS = [
         },
         is_anytime=True,
         has_stops=True,
+        solve_unknown=search_unknown_restricted,
     ),
     Method(
         "greedy",
@@ -132,26 +162,30 @@ _METHODS = [
     ),
     Method(
         "gbs",
-        grow_gbs,
+        grow_gbs_tree,
         "Generalised binary search: buys the test that rules out most weight for its "
         "price.",
         "Expected number of tests within O(log 1/p) of the best when every case is a "
         "class of its own, p the least weight.",
         has_stops=True,
+        solve_unknown=grow_gbs,
+        has_thresholds=True,
     ),
     Method(
         "ec2",
-        grow_ec2,
+        grow_ec2_tree,
         "Buys the test that cuts most pairs of different class, by weight, for its "
         "price.",
         "Expected cost within O(log 1/p) of the best, p the least weight.",
         has_stops=True,
+        solve_unknown=grow_ec2,
+        has_thresholds=True,
     ),
     Method(
         "odtn-r",
         grow_odtn_r,
-        "For unknown outcomes: buys the test that parts the cases evenly and rules out "
-        "most of them on average, for its price.",
+        "For unknown outcomes: buys the test that splits the cases evenly and rules "
+        "out most of them on average, for its price.",
         "Expected number of tests within O(r + log m) of the best, m the cases and r "
         "the most unknown outcomes of a test.",
         {
@@ -163,7 +197,8 @@ _METHODS = [
     Method(
         "odtn-h",
         grow_odtn_h,
-        "The same, with every fall of the unknown coins counted as a case of its own.",
+        "The same, with every way to draw the unknown outcomes counted as a case of "
+        "its own.",
         "Expected number of tests within O(h + log m) of the best, h the most unknown "
         "outcomes of a case.",
         {
@@ -192,11 +227,11 @@ _METHODS = [
     Method(
         "non-adaptive",
         grow_non_adaptive,
-        "For unknown outcomes: tests in one order for all cases, chosen on drawn falls "
-        "of the coins, until the case at hand is settled.",
+        "For unknown outcomes: tests in one order for all cases, chosen on draws of "
+        "these outcomes, until the case at hand is settled.",
         "Expected number of tests within O(log m) of the best order.",
         {
-            "samples": "falls of its coins that are drawn for each case",
+            "samples": "how often the unknown outcomes of each case are drawn",
             "threshold": "the least score of a test; then pairs are told one by one",
         },
         is_random=True,
@@ -207,7 +242,7 @@ _METHODS = [
         "The same order, without tests that can rule out no case any more.",
         "Never dearer than the order itself.",
         {
-            "samples": "falls of its coins that are drawn for each case",
+            "samples": "how often the unknown outcomes of each case are drawn",
             "threshold": "the least score of a test; then pairs are told one by one",
         },
         is_random=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from askless.policy import Policy
-from askless.solve._answer import Point
+from askless.solve._task import Point
 
 __all__ = ["Solution"]
 

@@ -21,12 +21,13 @@ from askless.exceptions import (
 )
 from askless.policy import Tree
 from askless.problem import Table
-from askless.solve._answer import Answer, Limits, Priced, Progress
+from askless.problem._jobs import count_threads
 from askless.solve._registry import METHODS, Method
 from askless.solve._solution import Solution
-from askless.solve._task import Task
+from askless.solve._task import Limits, MethodResult, Priced, Progress, Task
 from askless.solve.search._bounds import best_bound
-from askless.solve.tradeoff._tradeoff import solve_within_budget, solve_within_error
+from askless.solve.tradeoff._within_budget import solve_within_budget
+from askless.solve.tradeoff._within_error import solve_within_error
 
 __all__ = ["solve"]
 
@@ -132,31 +133,25 @@ def solve(
             "stop, or the budget and the max_error."
         )
     _warn(table, task)
-    limits = Limits(time_limit, progress, max(1, int(n_jobs)))
+    # Two searches take turns where there is one core only.
+    n_threads = n_jobs if n_jobs and n_jobs > 0 else count_threads(n_jobs)
+    limits = Limits(time_limit, progress, n_threads)
     if objective == "both":
         return _solve_both(task, limits, budget, max_error, method, method_options)
     if budget is not None or max_error > 0:
-        answer = _trade(task, budget, max_error, method, method_options)
+        found = _trade(task, budget, max_error, method, method_options)
         return _make_solution(
-            task, answer, "greedy", max_error if budget is None else 1.0
+            task, found, "greedy", max_error if budget is None else 1.0
         )
     if chosen.is_random:
         method_options = {**method_options, "random_state": random_state}
-    answer = _run(chosen, task, limits, method_options)
-    return _make_solution(task, answer, answer.winner or chosen.name, 0.0)
-
-
-def _run(method: Method, task: Task, limits: Limits, options: dict[str, Any]) -> Answer:
-    if method.is_anytime:
-        found = method.solve(task, limits, **options)
-    else:
-        found = method.solve(task, **options)
-    return found if isinstance(found, Answer) else Answer(found)
+    found = chosen.run(task, limits, method_options)
+    return _make_solution(task, found, found.winner or chosen.name, 0.0)
 
 
 def _trade(
     task: Task, budget: Any, max_error: float, method: str, options: dict[str, Any]
-) -> Answer:
+) -> MethodResult:
     """Trade error for cost; a portfolio of greedy trees does that."""
     if method not in ("auto", "greedy") or options:
         given = next(iter(options), method)
@@ -170,7 +165,7 @@ def _trade(
         tree, winner = solve_within_budget(task, float(budget), max_error=limit)
     else:
         tree, winner = solve_within_error(task, max_error)
-    return Answer(tree, winner=f"greedy, {winner}")
+    return MethodResult(tree, winner=f"greedy, {winner}")
 
 
 def _solve_both(
@@ -186,32 +181,32 @@ def _solve_both(
             "objective='both' is for the exact search without error. Got "
             f"method={method!r} and max_error={max_error:g}. Use method='exact'."
         )
-    answer = _run(METHODS["exact"], task, limits, options)
-    if budget is not None and answer.pareto:
-        within = [p for p in answer.pareto if p.worst_cost <= budget * (1 + 1e-12)]
+    found = METHODS["exact"].run(task, limits, options)
+    if budget is not None and found.pareto:
+        within = [p for p in found.pareto if p.worst_cost <= budget * (1 + 1e-12)]
         if not within:
             raise NoPolicyError(
                 "No policy without error keeps to the budget. Got a budget of "
                 f"{budget:g}, and the least worst cost is "
-                f"{answer.pareto[0].worst_cost:g}. Raise the budget, or allow an error."
+                f"{found.pareto[0].worst_cost:g}. Raise the budget, or allow an error."
             )
         # Points ascend in worst cost, so the last one has the least expected cost.
-        answer = answer._replace(policy=within[-1].policy)
-    return _make_solution(task, answer, "exact", 0.0)
+        found = found._replace(policy=within[-1].policy)
+    return _make_solution(task, found, "exact", 0.0)
 
 
 def _make_solution(
-    task: Task, answer: Answer, method: str, allowed_error: float
+    task: Task, found: MethodResult, method: str, allowed_error: float
 ) -> Solution:
-    policy, priced = answer.policy, answer.priced
+    policy, priced = found.policy, found.priced
     if isinstance(policy, Tree):
         priced = Priced(policy.expected_cost, policy.worst_cost, _error(policy))
     assert priced is not None
     cost = priced.worst_cost if task.objective == "worst" else priced.expected_cost
     error = priced.error
-    bound, name = answer.lower_bound, answer.bound_name
+    bound, name = found.lower_bound, found.bound_name
     # Bounds are of policies without error (or with no more than cases that nothing
-    # parts force on them); where error is allowed they prove nothing.
+    # tells apart force on them); where error is allowed they prove nothing.
     if allowed_error > 0:
         bound, name = 0.0, "none"
     elif not name:
@@ -229,8 +224,8 @@ def _make_solution(
         lower_bound=min(bound, cost),
         bound_name=name,
         status="optimal" if is_optimal else "feasible",
-        notes=(*task.table.notes, *answer.notes),
-        pareto=answer.pareto,
+        notes=(*task.table.notes, *found.notes),
+        pareto=found.pareto,
         is_exact=priced.is_exact,
         margin=priced.margin,
     )
@@ -317,9 +312,9 @@ def _check_stop(method: Method, stop: str) -> None:
 
 
 def _warn(table: Table, task: Task) -> None:
-    if len(task.labels) == 1:
+    if len(task.classes) == 1:
         warnings.warn(
-            f"A table should have at least two classes. Got only {task.labels[0]!r}, "
+            f"A table should have at least two classes. Got only {task.classes[0]!r}, "
             "so the policy decides it at once and never tests.",
             DegeneratePolicyWarning,
             stacklevel=3,

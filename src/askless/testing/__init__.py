@@ -7,20 +7,15 @@ calls nothing compiled. Tests compare costs with these.
 from askless.testing._checks import check_policy
 from askless.testing._hard_rows import make_hard_rows
 from askless.testing._reference_codes import encode_category, encode_number
-from askless.testing._reference_cost_tree import PlainCostTree, PlainForest
+from askless.testing._reference_cost_tree import PlainCostTree
 from askless.testing._reference_costs import path_cost, sequence_cost
 from askless.testing._reference_dectree import PlainDecTree
 from askless.testing._reference_ensemble import (
-    PlainStanding,
+    PlainState,
     plain_ensemble_answer,
-    plain_standing,
+    plain_ensemble_state,
 )
-from askless.testing._reference_noisy import (
-    PlainNoisy,
-    brute_force_noisy,
-    plain_rule_cost,
-    plain_rule_score,
-)
+from askless.testing._reference_out_of_bag import PlainForest
 from askless.testing._reference_policy import (
     PlainEvaluation,
     PlainRun,
@@ -45,6 +40,12 @@ from askless.testing._reference_trees import (
     plain_errors_c45,
     plain_trial,
 )
+from askless.testing._reference_unknown import (
+    PlainUnknown,
+    brute_force_unknown,
+    plain_rule_cost,
+    plain_rule_score,
+)
 
 __all__ = [
     "PlainCostTree",
@@ -52,22 +53,23 @@ __all__ = [
     "PlainEvaluation",
     "PlainForest",
     "PlainGrower",
-    "PlainNoisy",
     "PlainRun",
-    "PlainStanding",
+    "PlainState",
+    "PlainUnknown",
     "Tradeoff",
     "brute_force_cost",
-    "brute_force_noisy",
     "brute_force_pareto",
     "brute_force_tradeoffs",
+    "brute_force_unknown",
     "check_policy",
-    "make_hard_rows",
     "count_pairs",
     "encode_category",
     "encode_number",
     "list_prunings",
+    "make_hard_rows",
     "path_cost",
     "plain_ensemble_answer",
+    "plain_ensemble_state",
     "plain_errors",
     "plain_errors_c45",
     "plain_evaluate",
@@ -75,7 +77,6 @@ __all__ = [
     "plain_rule_cost",
     "plain_rule_score",
     "plain_run",
-    "plain_standing",
     "plain_trial",
     "plain_walk",
     "sequence_cost",

@@ -68,6 +68,11 @@ def check_policy(policy: Policy, X: Any = None, *, source: Any = None) -> None:
         sessions.append(session)
     _check_buying(policy, columns, sessions)
     _check_file(policy, X, decided, shares, costs)
+    _check_one_run(policy, X, decided, costs)
+    needed = {name: columns[name] for name in policy.columns}
+    if needed:
+        same = policy.predict(needed).tolist() == decided.tolist()
+        assert same, "predict must need no more than the policy's columns"
     _check_exports(policy, columns, decided)
     if source is not None:
         said = np.asarray(source.predict(X))
@@ -76,6 +81,17 @@ def check_policy(policy: Policy, X: Any = None, *, source: Any = None) -> None:
             f"row {differs[0]}: the source says {said[differs[0]]!r}, the policy "
             f"{decided[differs[0]]!r}"
         )
+
+
+def _check_one_run(
+    policy: Policy, X: Any, decided: NDArray[Any], costs: NDArray[np.float64]
+) -> None:
+    for n_jobs in (None, 2):
+        together = policy.predict_and_cost(X, n_jobs=n_jobs)
+        same = together[0].tolist() == decided.tolist()
+        assert same, "predict_and_cost must decide as predict does"
+        same = together[1].tolist() == costs.tolist()
+        assert same, "predict_and_cost must charge as cost does"
 
 
 def _check_buying(

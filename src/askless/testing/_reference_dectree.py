@@ -19,7 +19,7 @@ __all__ = ["PlainDecTree"]
 Cases = frozenset[int]
 Tests = frozenset[int]
 
-# Gains and masses closer than this, relatively, are equal.
+# Gains and weights closer than this, relatively, are equal.
 TOLERANCE = Fraction(1, 10**12)
 
 
@@ -42,13 +42,13 @@ class PlainDecTree:
     ----------
     table : Table
     is_guarded : bool, default=True
-        Leave out tests that part nothing and stop where nothing is left to find out.
+        Leave out tests that split nothing and stop where nothing is left to find out.
     keep_all : bool, default=True
         Whether the adapted greedy keeps all tests if they fit into the budget.
 
     Attributes
     ----------
-    calls : list of (frozenset of int, float)
+    call_records : list of (frozenset of int, float)
         The cases and the budget of each call that was not a leaf or a free test.
 
     Examples
@@ -70,12 +70,12 @@ class PlainDecTree:
         self.prior = [Fraction(float(p)) for p in table.prior]
         # As it is written: 0.1 and 0.2 make 0.3.
         self.price = [Fraction(str(float(p))) for p in table.prices.full]
-        self.calls: list[tuple[Cases, float]] = []
-        self._sigmas: dict[tuple[Cases, int], Cases] = {}
+        self.call_records: list[tuple[Cases, float]] = []
+        self._covered_cases: dict[tuple[Cases, int], Cases] = {}
 
     def costs(self) -> tuple[float, float]:
         """Return the (worst, expected) cost of the tree."""
-        self.calls = []
+        self.call_records = []
         paid = self._solve(self.all_cases, self.all_tests)
         total = sum(self.prior)
         mean = sum(self.prior[case] * paid[case] for case in paid) / total
@@ -98,8 +98,8 @@ class PlainDecTree:
         sizes = Counter(self.class_of[case] for case in cases).values()
         return (len(cases) ** 2 - sum(size**2 for size in sizes)) // 2
 
-    def mass(self, cases: Collection[int]) -> Fraction:
-        """Return the prior of the cases."""
+    def weight(self, cases: Collection[int]) -> Fraction:
+        """Return the prior weight of the cases."""
         return sum((self.prior[case] for case in cases), Fraction(0))
 
     def parts(self, cases: Cases, test: int) -> dict[int, Cases]:
@@ -108,28 +108,28 @@ class PlainDecTree:
         codes = sorted({shown[case] for case in cases})
         return {code: frozenset(c for c in cases if shown[c] == code) for code in codes}
 
-    def star(self, cases: Cases, test: int) -> int:
-        """Return the outcome with the most pairs; then mass, cases, smallest code."""
+    def main_code(self, cases: Cases, test: int) -> int:
+        """Return the outcome with the most pairs; then weight, cases, smallest code."""
         parts = self.parts(cases, test)
         most = max(self.pairs(part) for part in parts.values())
         parts = {code: p for code, p in parts.items() if self.pairs(p) == most}
-        heaviest = max(self.mass(part) for part in parts.values())
+        heaviest = max(self.weight(part) for part in parts.values())
         return min(
             (-len(part), code)
             for code, part in parts.items()
-            if self.mass(part) >= heaviest * (1 - TOLERANCE)
+            if self.weight(part) >= heaviest * (1 - TOLERANCE)
         )[1]
 
-    def sigma(self, cases: Cases, test: int) -> Cases:
-        """Return the cases that do not show the star: what the test covers."""
-        if (cases, test) not in self._sigmas:
-            star = self.star(cases, test)
-            self._sigmas[cases, test] = cases - self.parts(cases, test)[star]
-        return self._sigmas[cases, test]
+    def covered_cases(self, cases: Cases, test: int) -> Cases:
+        """Return the cases that do not show the main outcome of a test."""
+        if (cases, test) not in self._covered_cases:
+            main = self.main_code(cases, test)
+            self._covered_cases[cases, test] = cases - self.parts(cases, test)[main]
+        return self._covered_cases[cases, test]
 
     def covered(self, cases: Cases, tests: Collection[int]) -> int:
         """Return how many pairs tests cover together."""
-        left = cases.difference(*(self.sigma(cases, test) for test in tests))
+        left = cases.difference(*(self.covered_cases(cases, test) for test in tests))
         return self.pairs(cases) - self.pairs(left)
 
     def choose(self, tests: Collection[int], gain: Callable[[int], Fraction]) -> int:
@@ -163,7 +163,7 @@ class PlainDecTree:
 
     def budget(self, cases: Cases, tests: Tests) -> Fraction:
         """Return a budget by which enough pairs are covered, found by bisection."""
-        useful = [test for test in tests if self.sigma(cases, test)]
+        useful = [test for test in tests if self.covered_cases(cases, test)]
         target = self.alpha * self.covered(cases, useful)
 
         def is_enough(budget: Fraction) -> bool:
@@ -200,27 +200,27 @@ class PlainDecTree:
             for part in self.parts(cases, test).values():
                 paid |= self._solve(part, tests - {test})
             return paid
-        return _Chain(self, cases, tests).put_down()
+        return _Chain(self, cases, tests).build()
 
 
 class _Chain:
-    """One call: the tests put down so far, and the cases that none of them covers."""
+    """One call: the tests of its chain so far, and the cases that none covers."""
 
     def __init__(self, plain: PlainDecTree, cases: Cases, tests: Tests) -> None:
         self.plain = plain
         self.budget = plain.budget(cases, tests)
-        plain.calls.append((cases, float(self.budget)))
+        plain.call_records.append((cases, float(self.budget)))
         self.tests = tests
-        self.sigma = {test: plain.sigma(cases, test) for test in tests}
+        self.covers = {test: plain.covered_cases(cases, test) for test in tests}
         self.uncovered = cases
         self.cost = Fraction(0)
         self.paid: dict[int, Fraction] = {}
         self.is_over = False
 
-    def put_down(self) -> dict[int, Fraction]:
-        """Put down the whole chain; return what each case pays from its start on."""
+    def build(self) -> dict[int, Fraction]:
+        """Build the whole chain; return what each case pays from its start on."""
         plain, spent = self.plain, Fraction(0)
-        while test := self._pick(self.budget - spent, self._mass_gain):
+        while test := self._pick(self.budget - spent, self._weight_gain):
             self._place(test[0])
             spent += plain.price[test[0]]
         spent = Fraction(0)
@@ -230,11 +230,11 @@ class _Chain:
         self._leave(self.uncovered)
         return self.paid
 
-    def _mass_gain(self, test: int) -> Fraction:
-        return self.plain.mass(self.sigma[test] & self.uncovered)
+    def _weight_gain(self, test: int) -> Fraction:
+        return self.plain.weight(self.covers[test] & self.uncovered)
 
     def _gain(self, test: int) -> Fraction:
-        left = self.uncovered - self.sigma[test]
+        left = self.uncovered - self.covers[test]
         return Fraction(self.plain.pairs(self.uncovered) - self.plain.pairs(left))
 
     def _pick(self, most: Fraction, gain: Callable[[int], Fraction]) -> list[int]:
@@ -242,7 +242,7 @@ class _Chain:
         plain = self.plain
         able = [test for test in self.tests if 0 < plain.price[test] <= most]
         if plain.is_guarded:
-            able = [test for test in able if self.sigma[test] & self.uncovered]
+            able = [test for test in able if self.covers[test] & self.uncovered]
             if plain.pairs(self.uncovered) == 0:
                 able = []
         if not able or not self.uncovered or self.is_over:
@@ -257,8 +257,8 @@ class _Chain:
         self.cost += self.plain.price[test]
         self.tests -= {test}
         for part in self.plain.parts(self.uncovered, test).values():
-            self._leave(part & self.sigma[test])
-        self.uncovered -= self.sigma[test]
+            self._leave(part & self.covers[test])
+        self.uncovered -= self.covers[test]
 
     def _leave(self, cases: Cases) -> None:
         if cases:

@@ -16,14 +16,14 @@ import numpy as np
 from askless.policy import Ensemble
 from askless.policy._ensemble_parts import IS_SET, MISSING_LEFT
 
-__all__ = ["PlainStanding", "plain_ensemble_answer", "plain_standing"]
+__all__ = ["PlainState", "plain_ensemble_answer", "plain_ensemble_state"]
 
 # What classes other than the first two count when a test is chosen.
 OTHER_CLASSES = 0.3
 
 
 @dataclass(frozen=True)
-class PlainStanding:
+class PlainState:
     """Where a case stands.
 
     Attributes
@@ -123,19 +123,21 @@ def _measure_tree(
     return part, {test: sqrt(part.variance)} if is_waiting else {}, is_waiting
 
 
-def plain_standing(policy: Ensemble, state: Any) -> PlainStanding:
-    """Return where a case stands after some answers; see :meth:`Ensemble.standing`.
+def plain_ensemble_state(policy: Ensemble, answers: Any) -> PlainState:
+    """Return where a case stands after some answers.
+
+    See :meth:`Ensemble.state_after` and :meth:`Ensemble.bounds_at`.
 
     Parameters
     ----------
     policy : Ensemble
         Its ``bounds`` say how far the twin looks.
-    state : tuple of (int, int)
+    answers : tuple of (int, int)
         Tests and codes; a code of -1 stands for a test that cannot be bought.
     """
-    known = {test: code for test, code in state if code >= 0}
-    skipped = {test for test, code in state if code < 0}
-    trees, offset = policy.trees, list(policy.answer_rule.offset)
+    known = {test: code for test, code in answers if code >= 0}
+    skipped = {test for test, code in answers if code < 0}
+    trees, offset = policy.trees, list(policy.output.offset)
     low, high, mean = list(offset), list(offset), list(offset)
     n_outputs = len(offset)
     is_vector = trees.value.shape[1] > 1
@@ -163,9 +165,9 @@ def plain_standing(policy: Ensemble, state: Any) -> PlainStanding:
             total[test] = total.get(test, 0.0) + share * amount
     spread = variance[0] if is_vector else sum(variance[q] for q in leaders)
     if policy.bounds != "joint":
-        return PlainStanding(low, high, mean, spread, total, n_waiting)
+        return PlainState(low, high, mean, spread, total, n_waiting)
     lows, highs = _outcome_bounds(policy, known)
-    return PlainStanding(
+    return PlainState(
         [sum(map(min, by_test)) for by_test in lows],
         [sum(map(max, by_test)) for by_test in highs],
         mean,
@@ -184,7 +186,7 @@ def _outcome_bounds(policy: Ensemble, known: Mapping[int, int]) -> tuple[Sums, S
 
     The first group is what has ended, which has one outcome.
     """
-    trees, offset = policy.trees, policy.answer_rule.offset
+    trees, offset = policy.trees, policy.output.offset
     n_codes = [1] + [test.n_levels + 2 for test in policy.tests]
     lows: Sums = [[[0.0] * n for n in n_codes] for _ in offset]
     highs: Sums = [[[0.0] * n for n in n_codes] for _ in offset]
@@ -220,12 +222,12 @@ def _is_settled(lows: Sums, highs: Sums, mean: list[float], first: int) -> bool:
 def plain_ensemble_answer(policy: Ensemble, codes: Any) -> int | float:
     """Return what the full model says of a row of codes: every tree to its leaf."""
     known = {test: int(code) for test, code in enumerate(codes)}
-    sums = np.array(policy.answer_rule.offset, dtype=np.float64)
+    sums = np.array(policy.output.offset, dtype=np.float64)
     for tree, root in enumerate(policy.trees.tree_start[:-1].tolist()):
         leaf = policy.trees.value[_resolve(policy, root, known)]
         first = int(policy.trees.output[tree])
         sums[first : first + len(leaf)] += leaf
     raw = sums[None, :]
     if policy.answers_number:
-        return float(policy.answer_rule.numbers(raw)[0])
-    return int(policy.answer_rule.decide(raw)[0])
+        return float(policy.output.numbers(raw)[0])
+    return int(policy.output.decide(raw)[0])

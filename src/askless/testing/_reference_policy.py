@@ -182,14 +182,14 @@ def _run_forest(forest: Forest, codes: Codes) -> PlainRun:
             test = int(tree.test[node])
             if test not in {asked for asked, _ in steps}:
                 steps.append((test, _subtree_tests(tree, node)))
-        if forest.rule == "votes":
+        if forest.voting == "votes":
             weights[tree.node_decision[leaf]] += 1.0
         for entry in range(tree.weight_start[leaf], tree.weight_start[leaf + 1]):
             listed[tree.weight_class[entry]] += 1.0
-            if forest.rule == "counts":
+            if forest.voting == "counts":
                 weights[tree.weight_class[entry]] += float(tree.weight[entry])
     asked, cost = _charge(forest, steps, codes)
-    mistakes = forest.mistakes if forest.rule == "counts" else None
+    mistakes = forest.mistakes if forest.voting == "counts" else None
     belief = weights if any(weights) else listed
     return PlainRun(asked, cost, _decide(belief, mistakes), tuple(weights))
 

@@ -58,7 +58,7 @@ def brute_force_cost(table: Table, objective: str) -> float:
 
     Tries every test at every reachable pair of a set of cases and a set of open groups,
     tests that show nothing new but open a group included. For tables of up to about
-    nine cases. Sets that no test can part cost nothing more.
+    nine cases. Sets that no test can split cost nothing more.
 
     Examples
     --------
@@ -114,10 +114,10 @@ def brute_force_pareto(table: Table) -> list[tuple[float, float]]:
             sums = [(Fraction(0), Fraction(0))]
             for code, part in parts.items():
                 price = _price(table, test, code, bought)
-                mass = sum((prior[c] for c in part), Fraction(0))
+                weight = sum((prior[c] for c in part), Fraction(0))
                 sums = _unbeaten(
                     [
-                        (max(worst, price + w), expected + price * mass + e)
+                        (max(worst, price + w), expected + price * weight + e)
                         for worst, expected in sums
                         for w, e in front(part, after)
                     ]
@@ -141,7 +141,7 @@ def _unbeaten(
 
 
 def _can_go_on(table: Table, cases: Cases) -> bool:
-    """Return whether the cases differ in class and some test parts them."""
+    """Return whether the cases differ in class and some test splits them."""
     return count_pairs(table, cases) > 0 and any(
         len(_split(table, cases, test)) > 1 for test in range(table.n_tests)
     )

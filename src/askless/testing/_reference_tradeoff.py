@@ -94,10 +94,10 @@ def brute_force_tradeoffs(table: Table) -> list[Tradeoff]:
             sums: set[Point] = {(Fraction(0), Fraction(0), Fraction(0))}
             for code, part in parts.items():
                 price = _price(table, test, code, bought)
-                mass = price * sum(prior[c] for c in part)
+                paid = price * sum(prior[c] for c in part)
                 sums = keep_best(
                     {
-                        (max(w, price + w2), e + mass + e2, x + x2)
+                        (max(w, price + w2), e + paid + e2, x + x2)
                         for w, e, x in sums
                         for w2, e2, x2 in best(part, bought | {test})
                     }

@@ -14,11 +14,12 @@ from typing import Any
 
 from scipy.stats import beta
 
+from askless.testing._reference_keys import plain_child_key, plain_key, plain_unit
+
 __all__ = ["PlainGrower", "plain_errors", "plain_errors_c45", "plain_trial"]
 
 GRAIN = 2.0**-36
 TIE = 1e-9
-WORD = 2**64 - 1
 # Confidence and deviation, as in the program of C4.5.
 DEVIATIONS = [
     (0, 4), (0.001, 3.09), (0.005, 2.58), (0.01, 2.33), (0.05, 1.65), (0.1, 1.28),
@@ -72,24 +73,6 @@ def plain_errors_c45(m: float, s: float, confidence: float) -> float:
     return float(m * (s + c / 2 + math.sqrt(c * (s * (1 - s / m) + c / 4))) / (m + c))
 
 
-def mix(a: int, b: int) -> int:
-    """Return a key made of two."""
-    z = (a + 0x9E3779B97F4A7C15 * (b + 1)) & WORD
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & WORD
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & WORD
-    return z ^ (z >> 31)
-
-
-def child_key(key: int, test: int, cut: int, branch: int) -> int:
-    """Return the key of a child."""
-    return mix(mix(mix(key, test), cut + 1), branch)
-
-
-def draw(key: int) -> float:
-    """Return a number in [0, 1[."""
-    return (mix(key, 0) >> 11) / 2.0**53
-
-
 def bits_of(weights: Sequence[float]) -> float:
     """Return the entropy of a set times its weight."""
     total = sum(weights)
@@ -119,7 +102,7 @@ class PlainGrower:
     >>> from askless.problem import PriceList
     >>> grower = PlainGrower(
     ...     [[0, 0, 1, 1], [0, 1, 0, 1]], [2, 2], [False, False], [0, 1, 1, 0],
-    ...     [2.0] * 4, [[0, 100], [100, 0]], PriceList.plain([1, 1]), rule="eg2",
+    ...     [2.0] * 4, [[0, 100], [100, 0]], PriceList.plain([1, 1]), criterion="eg2",
     ...     n_samples=1)
     >>> tree, value = grower.grow()
     >>> tree["test"], [leaf["test"] for leaf in tree["branches"].values()]
@@ -133,7 +116,7 @@ class PlainGrower:
     weights: Sequence[float]
     mistakes: Sequence[Sequence[float]]
     prices: Any
-    rule: str = "eg2"
+    criterion: str = "eg2"
     w: float = 1.0
     least_part: float = 0.0
     with_penalty: bool = False
@@ -190,7 +173,7 @@ class PlainGrower:
 
     # What a test charges.
 
-    def price(self, rows: Rows, test: int, ordering: float, context: Context) -> float:
+    def price(self, rows: Rows, test: int, due: float, context: Context) -> float:
         """Return what a test charges all rows of a node."""
         paid, is_open = context
         if test in paid:
@@ -207,9 +190,9 @@ class PlainGrower:
         group = self.prices.group[test]
         is_cheap = group is not None and group in is_open
         each = self.prices.discounted[test] if is_cheap else self.prices.full[test]
-        if ordering <= 0:
-            ordering = sum(self.weights[row] for row in rows)
-        return float(each * ordering)
+        if due <= 0:
+            due = sum(self.weights[row] for row in rows)
+        return float(each * due)
 
     def buy(self, test: int, context: Context) -> Context:
         """Return the context after a test is bought."""
@@ -219,11 +202,11 @@ class PlainGrower:
         group = self.prices.group[test]
         return (*paid, test), is_open if group is None else is_open | {group}
 
-    def starts_order(self, test: int, ordering: float, context: Context) -> bool:
-        """Return whether everything below the test is ordered with it."""
-        return ordering <= 0 and self.prices.delayed[test] and test not in context[0]
+    def is_bought_together(self, test: int, due: float, context: Context) -> bool:
+        """Return whether everything below the test is bought together with it."""
+        return due <= 0 and self.prices.delayed[test] and test not in context[0]
 
-    # How a test is judged.
+    # How a test is scored.
 
     def parts(self, rows: Rows, test: int, cut: int) -> list[tuple[int, Rows]]:
         """Return the code and the rows of each branch."""
@@ -233,10 +216,10 @@ class PlainGrower:
             found.setdefault(int(code > cut) if cut >= 0 else code, []).append(row)
         return sorted(found.items())
 
-    def judge(
+    def score_split(
         self, rows: Rows, test: int, cut: int, penalty: float, price: float
     ) -> Split:
-        """Judge one split."""
+        """Score one split."""
         whole = self.totals(rows)
         weight = sum(whole)
         parts = [self.totals(part) for _, part in self.parts(rows, test, cut)]
@@ -264,30 +247,28 @@ class PlainGrower:
     def score(self, split: Split, weight: float) -> float:
         """Return how good a split is; larger is better."""
         price, gain = split.price / weight, split.gain
-        if self.rule == "gain":
+        if self.criterion == "gain":
             return gain
-        if self.rule == "gain-ratio":
+        if self.criterion == "gain-ratio":
             return gain / split.spread if split.spread > 0 else 0.0
-        if self.rule == "eg2":
+        if self.criterion == "eg2":
             return float((2.0**gain - 1) / (price + 1) ** self.w)
-        if self.rule == "dtmc":
+        if self.criterion == "dtmc":
             return -(split.price + split.mistakes)
         if gain <= 0:
             return 0.0
         if price <= 0:
             return math.inf
-        return gain / price if self.rule == "idx" else gain * gain / price
+        return gain / price if self.criterion == "idx" else gain * gain / price
 
-    def cuts(
-        self, rows: Rows, test: int, ordering: float, context: Context
-    ) -> list[Split]:
+    def cuts(self, rows: Rows, test: int, due: float, context: Context) -> list[Split]:
         """Return the cuts of a number that fit, the best first."""
         met = sorted({self.codes[test][row] for row in rows})
         penalty = math.log2(len(met) - 1) if self.with_penalty and met[1:] else 0.0
-        price = self.price(rows, test, ordering, context)
-        judged = [self.judge(rows, test, cut, penalty, price) for cut in met[:-1]]
-        fitting = [split for split in judged if split.fits]
-        if self.rule == "dtmc":
+        price = self.price(rows, test, due, context)
+        scored = [self.score_split(rows, test, cut, penalty, price) for cut in met[:-1]]
+        fitting = [split for split in scored if split.fits]
+        if self.criterion == "dtmc":
             return sorted(fitting, key=lambda s: s.mistakes)
         return sorted(fitting, key=lambda s: -s.gain)
 
@@ -300,7 +281,7 @@ class PlainGrower:
         rows: Rows,
         active: list[int],
         most: int,
-        ordering: float,
+        due: float,
         context: Context,
     ) -> tuple[list[Split], list[int]]:
         """Return the splits of each test, a few cuts of a number, and who can split."""
@@ -311,52 +292,54 @@ class PlainGrower:
                 continue
             kept.append(test)
             if self.is_ordered[test]:
-                splits += self.cuts(rows, test, ordering, context)[:most]
+                splits += self.cuts(rows, test, due, context)[:most]
             else:
-                price = self.price(rows, test, ordering, context)
-                splits.append(self.judge(rows, test, -1, 0.0, price))
+                price = self.price(rows, test, due, context)
+                splits.append(self.score_split(rows, test, -1, 0.0, price))
         return splits, kept
 
     # How a test is chosen.
 
     def choose(
-        self, rows: Rows, active: list[int], ordering: float, context: Context
+        self, rows: Rows, active: list[int], due: float, context: Context
     ) -> tuple[Split | None, list[int]]:
-        """Return the best split by the rule."""
-        splits, kept = self.candidates(rows, active, 1, ordering, context)
+        """Return the best split by the criterion."""
+        splits, kept = self.candidates(rows, active, 1, due, context)
         if not self.sampling:
             splits = [s for s in splits if s.fits]
         told = [s.gain for s in splits if s.gain > 0]
         if self.needs_gain and not self.sampling:
             splits = [s for s in splits if s.gain > 0]
-        if self.rule == "gain-ratio" and told:
+        if self.criterion == "gain-ratio" and told:
             splits = [s for s in splits if s.gain >= sum(told) / len(told) - GRAIN]
         best: Split | None = None
         for split in splits:
             if best is None or _beats(split, best):
                 best = split
-        if best is not None and self.rule == "dtmc":
+        if best is not None and self.criterion == "dtmc":
             least = self.least_mistakes(self.totals(rows))[0]
             if best.price + best.mistakes >= least * (1 - TIE):
                 best = None
         return best, kept
 
     def draw_split(
-        self, rows: Rows, active: list[int], ordering: float, context: Context, key: int
+        self, rows: Rows, active: list[int], due: float, context: Context, key: int
     ) -> tuple[Split | None, list[int]]:
         """Return a split drawn with a chance that follows its score."""
-        splits, kept = self.candidates(rows, active, 1, ordering, context)
+        splits, kept = self.candidates(rows, active, 1, due, context)
         if not splits:
             return None, kept
         totals = self.totals(rows)
-        if self.rule == "gain":
+        if self.criterion == "gain":
             for split in splits:
                 if split.gain >= bits_of(totals) / sum(totals) - GRAIN:
                     return split, kept
         whole = sum(split.score for split in splits)
         if whole <= 0:
-            return splits[min(len(splits) - 1, int(draw(key) * len(splits)))], kept
-        target, reached = draw(key) * whole, 0.0
+            return splits[
+                min(len(splits) - 1, int(plain_unit(key) * len(splits)))
+            ], kept
+        target, reached = plain_unit(key) * whole, 0.0
         for split in splits:
             reached += split.score
             if reached > target:
@@ -370,7 +353,7 @@ class PlainGrower:
         rows: Rows,
         active: list[int],
         key: int,
-        ordering: float,
+        due: float,
         context: Context,
         *,
         is_random: bool,
@@ -380,48 +363,48 @@ class PlainGrower:
         if len([t for t in self.totals(rows) if t > 0]) < 2:
             return leaf, context
         split, kept = (
-            self.draw_split(rows, active, ordering, context, key)
+            self.draw_split(rows, active, due, context, key)
             if is_random
-            else self.choose(rows, active, ordering, context)
+            else self.choose(rows, active, due, context)
         )
         if split is None:
             return leaf, context
         total = split.price if self.sample_value == "cost" else 0.0
-        below = ordering
-        if self.starts_order(split.test, ordering, context):
+        below = due
+        if self.is_bought_together(split.test, due, context):
             below = sum(self.totals(rows))
         inside = self.buy(split.test, context)
         for j, (_, part) in enumerate(self.parts(rows, split.test, split.cut)):
             cost, after = self.price_sample(
-                part, kept, child_key(key, split.test, split.cut, j), below, inside,
-                is_random=is_random,
+                part, kept, plain_child_key(key, split.test, split.cut, j), below,
+                inside, is_random=is_random,
             )  # fmt: skip
             total += cost
             inside = after if below > 0 else inside
         if self.prunes_samples and total >= leaf:
             return leaf, context
-        return total, inside if ordering > 0 else context
+        return total, inside if due > 0 else context
 
     def price_split(
         self,
         rows: Rows,
         active: list[int],
         key: int,
-        ordering: float,
+        due: float,
         context: Context,
         split: Split,
     ) -> float:
         """Return what a split costs with the best samples after it."""
         total = split.price if self.sample_value == "cost" else 0.0
-        below = ordering
-        if self.starts_order(split.test, ordering, context):
+        below = due
+        if self.is_bought_together(split.test, due, context):
             below = sum(self.totals(rows))
         inside = self.buy(split.test, context)
         for j, (_, part) in enumerate(self.parts(rows, split.test, split.cut)):
-            branch_key = child_key(key, split.test, split.cut, j)
+            branch_key = plain_child_key(key, split.test, split.cut, j)
             samples = [
                 self.price_sample(
-                    part, active, mix(branch_key, s), below, inside,
+                    part, active, plain_key(branch_key, s), below, inside,
                     is_random=s > 0 or not self.greedy_first,
                 )
                 for s in range(1 if split.cut >= 0 else self.n_samples)
@@ -436,7 +419,7 @@ class PlainGrower:
         rows = list(range(len(self.classes)))
         active = list(range(len(self.codes)))
         splits, kept = self.candidates(rows, active, self.n_samples, 0.0, NOTHING_PAID)
-        key = mix(self.seed, 0)
+        key = plain_key(self.seed, 0)
         self.sampling = True
         totals = [
             self.price_split(rows, kept, key, 0.0, NOTHING_PAID, s) for s in splits
@@ -445,16 +428,14 @@ class PlainGrower:
         return [(s.test, s.cut, t) for s, t in zip(splits, totals, strict=True)]
 
     def look_ahead(
-        self, rows: Rows, active: list[int], key: int, ordering: float, context: Context
+        self, rows: Rows, active: list[int], key: int, due: float, context: Context
     ) -> tuple[Split | None, list[int]]:
         """Return the split whose samples cost least."""
-        splits, kept = self.candidates(rows, active, self.n_samples, ordering, context)
+        splits, kept = self.candidates(rows, active, self.n_samples, due, context)
         if not splits:
             return None, kept
         self.sampling = True
-        totals = [
-            self.price_split(rows, kept, key, ordering, context, s) for s in splits
-        ]
+        totals = [self.price_split(rows, kept, key, due, context, s) for s in splits]
         self.sampling = False
         least = min(totals)
         best = next(i for i, t in enumerate(totals) if t <= least * (1 + TIE))
@@ -467,12 +448,12 @@ class PlainGrower:
         rows = list(range(len(self.classes)))
         active = list(range(len(self.codes)))
         tree, value, _ = self.grow_node(
-            rows, active, mix(self.seed, 0), 0.0, NOTHING_PAID
+            rows, active, plain_key(self.seed, 0), 0.0, NOTHING_PAID
         )
         return tree, value
 
     def grow_node(
-        self, rows: Rows, active: list[int], key: int, ordering: float, context: Context
+        self, rows: Rows, active: list[int], key: int, due: float, context: Context
     ) -> tuple[dict[str, Any], float, Context]:
         """Return a subtree, what it is worth, and what is paid for after it."""
         totals = self.totals(rows)
@@ -481,21 +462,25 @@ class PlainGrower:
         if len([t for t in totals if t > 0]) < 2:
             return as_leaf, leaf, context
         split, kept = (
-            self.look_ahead(rows, active, key, ordering, context)
+            self.look_ahead(rows, active, key, due, context)
             if self.n_samples
-            else self.choose(rows, active, ordering, context)
+            else self.choose(rows, active, due, context)
         )
         if split is None:
             return as_leaf, leaf, context
         value = split.price if self.value == "cost" else 0.0
-        below = ordering
-        if self.starts_order(split.test, ordering, context):
+        below = due
+        if self.is_bought_together(split.test, due, context):
             below = sum(totals)
         inside = self.buy(split.test, context)
         branches = {}
         for j, (code, part) in enumerate(self.parts(rows, split.test, split.cut)):
             branches[code], worth, after = self.grow_node(
-                part, kept, child_key(key, split.test, split.cut, j), below, inside
+                part,
+                kept,
+                plain_child_key(key, split.test, split.cut, j),
+                below,
+                inside,
             )
             value += worth
             inside = after if below > 0 else inside
@@ -508,7 +493,7 @@ class PlainGrower:
             "branches": branches,
             "weights": totals,
         }
-        return tree, value, inside if ordering > 0 else context
+        return tree, value, inside if due > 0 else context
 
 
 def _beats(split: Split, best: Split) -> bool:
@@ -529,7 +514,7 @@ def plain_trial(
     invented : sequence of float
         Prices to grow by.
     is_train : sequence of bool
-        The rows to grow on; if they are all or none, all rows are in both parts.
+        The rows to grow on; if they are all or none, all rows are in both sets.
 
     Examples
     --------
@@ -547,7 +532,11 @@ def plain_trial(
     prices = grower.prices
     grower.prices = type(prices).plain(invented)
     tree, _, _ = grower.grow_node(
-        train, list(range(len(grower.codes))), mix(grower.seed, 0), 0.0, NOTHING_PAID
+        train,
+        list(range(len(grower.codes))),
+        plain_key(grower.seed, 0),
+        0.0,
+        NOTHING_PAID,
     )
     grower.prices = prices
     weight = sum(grower.weights[row] for row in held)
@@ -564,7 +553,7 @@ def _row_cost(
         test, code = node["test"], grower.codes[node["test"]][row]
         if is_ordered:
             pass  # paid in advance
-        elif grower.starts_order(test, 0.0, context):
+        elif grower.is_bought_together(test, 0.0, context):
             is_ordered = True
             for below in walk_nodes(node):
                 if below["test"] >= 0:

@@ -1,11 +1,11 @@
-"""The rules on the weather table, number by number."""
+"""The criteria on the weather table, number by number."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from askless._core.cost._criteria import RULES, judge_all
+from askless._core.cost._criteria import CRITERIA, score_all
 from askless._core.cost._workspace import Workspace
 from askless.problem import PriceList
 
@@ -36,7 +36,7 @@ def weather(mistakes=((0, 1), (1, 0)), repeat=1) -> Workspace:
 
 @pytest.mark.parametrize("repeat", [1, 2])
 @pytest.mark.parametrize(
-    ("rule", "w", "scores"),
+    ("criterion", "w", "scores"),
     [
         ("gain", 1, [0.246750, 0.029223, 0.151836, 0.048127]),
         ("gain-ratio", 1, [0.156428, 0.018773, 0.151836, 0.048849]),
@@ -47,28 +47,30 @@ def weather(mistakes=((0, 1), (1, 0)), repeat=1) -> Workspace:
         ("csid3", 1, [0.012177, 0.000854, 0.002305, 0.001158]),
     ],
 )
-def test_scores_of_the_weather_table(rule, w, scores, repeat):
-    judged, chosen = judge_all(weather(repeat=repeat), RULES[rule], w)
-    assert [one["score"] for one in judged] == pytest.approx(scores, abs=1e-6)
+def test_scores_of_the_weather_table(criterion, w, scores, repeat):
+    scored, chosen = score_all(weather(repeat=repeat), CRITERIA[criterion], w)
+    assert [one["score"] for one in scored] == pytest.approx(scores, abs=1e-6)
     assert chosen == 0
 
 
 @pytest.mark.parametrize(
-    ("rule", "chances"),
+    ("criterion", "chances"),
     [
         ("eg2", [0.495702, 0.163133, 0.160872, 0.180293]),
         ("gain", [0.518453, 0.061400, 0.319026, 0.101121]),
     ],
 )
-def test_chances_of_the_weather_table(rule, chances):
-    scores = np.array([one["score"] for one in judge_all(weather(), RULES[rule])[0]])
+def test_chances_of_the_weather_table(criterion, chances):
+    scores = np.array(
+        [one["score"] for one in score_all(weather(), CRITERIA[criterion])[0]]
+    )
     assert scores / scores.sum() == pytest.approx(chances, abs=1e-6)
 
 
 def test_dtmc_on_the_weather_table():
     # Missing a good day costs 30, going out on a bad one 20.
-    judged, _ = judge_all(weather(((0, 20), (30, 0))), RULES["dtmc"])
-    assert [-one["score"] for one in judged] == [170, 114, 240, 128]
+    scored, _ = score_all(weather(((0, 20), (30, 0))), CRITERIA["dtmc"])
+    assert [-one["score"] for one in scored] == [170, 114, 240, 128]
 
 
 def test_dtmc_on_three_tests():
@@ -85,6 +87,6 @@ def test_dtmc_on_three_tests():
         np.arange(101, dtype=np.int64), y, np.ones(100),
         np.array([[0.0, 200.0], [600.0, 0.0]]), PriceList.plain([20, 120, 1]).engine,
     )  # fmt: skip
-    judged, chosen = judge_all(ws, RULES["dtmc"])
-    assert [-one["score"] for one in judged] == [7000, 13000, 12100]
+    scored, chosen = score_all(ws, CRITERIA["dtmc"])
+    assert [-one["score"] for one in scored] == [7000, 13000, 12100]
     assert chosen == 0

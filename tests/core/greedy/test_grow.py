@@ -7,10 +7,21 @@ import pytest
 
 from askless._core.greedy._criteria import Pairs, measure_impurity
 from askless._core.greedy._grow import grow_greedy
+from askless._core.greedy._options import GrowthLimits, GrowthRows
 from askless.problem import Costs, Test
 
 
-def grow(codes, classes, levels, ordered, *, weights=None, costs=None, **options):
+def grow(
+    codes,
+    classes,
+    levels,
+    ordered,
+    *,
+    weights=None,
+    costs=None,
+    limits=None,
+    **switches,
+):
     """Grow on codes in any order of rows; returns the arrays of the tree."""
     order = np.argsort(classes, kind="stable")
     tests = [
@@ -18,20 +29,15 @@ def grow(codes, classes, levels, ordered, *, weights=None, costs=None, **options
         for i, n in enumerate(levels)
     ]
     prices = Costs([1.0] * len(levels) if costs is None else costs).price_list(tests)
-    settings = {
-        "max_depth": 50, "max_impurity": 0.0, "min_weight": 0.0, "max_nodes": 10**6,
-        "free_reuse": False, **options,
-    }  # fmt: skip
-    return grow_greedy(
+    rows = GrowthRows(
         np.ascontiguousarray(codes[:, order]),
         np.bincount(classes).astype(np.int64),
-        Pairs(),
-        prices.engine,
         np.array(levels, dtype=np.int32),
         np.array(ordered, dtype=np.uint8),
         weights=None if weights is None else np.ascontiguousarray(weights[order]),
-        **settings,
     )
+    limits = GrowthLimits(max_depth=50) if limits is None else limits
+    return grow_greedy(rows, Pairs(), prices.engine, limits=limits, **switches)
 
 
 def random_rows(rng, dtype=np.uint8):
@@ -65,8 +71,10 @@ def test_the_crossing_finds_what_the_scan_finds(rng, dtype):
         costs = rng.integers(1, 6, len(levels)).astype(float).tolist()
         # One split each: ties may lead the two down different ways further below.
         by_crossing, by_scan = (
-            grow(codes, classes, levels, ordered, costs=costs, max_depth=1,
-                 use_crossing=use)
+            grow(
+                codes, classes, levels, ordered, costs=costs,
+                limits=GrowthLimits(max_depth=1), use_crossing=use,
+            )
             for use in (True, False)
         )  # fmt: skip
         assert by_crossing["test"][0] == by_scan["test"][0]
@@ -153,13 +161,17 @@ def test_every_leaf_holds_the_rows_that_walk_there(rng):
 
 
 def test_every_cut_is_a_code_that_occurs_on_its_left(rng):
-    codes, classes, levels = random_rows(rng)
-    tree = grow(codes, classes, levels, [1] * len(levels))
-    for node in np.flatnonzero(tree["cut"] >= 0):
-        assert tree["cut"][node] in codes[tree["test"][node]]
+    n_cuts = 0
+    for _ in range(20):
+        codes, classes, levels = random_rows(rng)
+        tree = grow(codes, classes, levels, [1] * len(levels))
+        for node in np.flatnonzero(tree["cut"] >= 0):
+            assert tree["cut"][node] in codes[tree["test"][node]]
+            n_cuts += 1
+    assert n_cuts
 
 
 def test_too_large_a_tree_stops_with_an_error(rng):
     codes = np.arange(40, dtype=np.uint8)[None, :]
     with pytest.raises(OverflowError, match="more than 10 nodes"):
-        grow(codes, np.arange(40) % 2, [40], [1], max_nodes=10)
+        grow(codes, np.arange(40) % 2, [40], [1], limits=GrowthLimits(max_nodes=10))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askless._core.tree._walk import charge_rows, walk_codes, walk_numbers
-from askless.policy import Tree
+from askless.policy import NodesBuilder, Tree
 from askless.problem import Costs, PriceList, Test
 from askless.testing import plain_run, plain_walk
 from tests.strategies import (
@@ -105,19 +105,15 @@ def test_no_row_is_left_out_whatever_the_count(rng, n_rows, n_jobs):
 
 def one_cut(threshold):
     """Return a tree that asks once whether x is at most a number."""
+    builder = NodesBuilder()
+    builder.add_test(0, [0, 1], {0: 1.0, 1: 1.0}, default=0, cut=0)
+    builder.add_leaf({0: 1.0})
+    builder.add_leaf({1: 1.0})
     return Tree(
         (Test("x", "number", cuts=(threshold,)),),
         ("low", "high"),
         PriceList.plain([1.0]),
-        test=np.array([0, -1, -1], dtype=np.int32),
-        cut=np.array([0, -1, -1], dtype=np.int32),
-        branch_start=np.array([0, 2, 2, 2], dtype=np.int32),
-        branch_code=np.array([0, 1], dtype=np.int32),
-        branch_child=np.array([1, 2], dtype=np.int32),
-        default_branch=np.array([0, -1, -1], dtype=np.int32),
-        weight_start=np.array([0, 2, 3, 4], dtype=np.int64),
-        weight_class=np.array([0, 1, 0, 1], dtype=np.int32),
-        weight=np.array([1.0, 1.0, 1.0, 1.0]),
+        nodes=builder.build(),
     )
 
 
@@ -198,8 +194,9 @@ def test_wide_codes_are_walked_like_narrow_ones():
     assert codes.dtype == np.uint16
     leaves = [plain_walk(tree, [code])[-1] for code in codes[0].tolist()]
     assert tree.apply_codes(codes).tolist() == leaves
-    paid = charge_rows(
+    ended, paid = charge_rows(
         costs.engine, codes, tree.test, tree.test, tree._child_start,
         tree._child_of_code,
     )  # fmt: skip
+    assert ended.tolist() == leaves
     assert paid.tolist() == [1.0] * 299 + [5.0, 1.0, 1.0]

@@ -15,9 +15,11 @@ from askless.exceptions import (
     InvalidOptionError,
     MissingExtraError,
 )
+from askless.learn.boost._calibrate import Stops
+from askless.learn.boost._candidates import Candidates
 
 pytest.importorskip("lightgbm")
-QUICK = {"n_rounds": 20, "n_folds": 0, "random_state": 0}
+QUICK = {"n_estimators": 20, "n_folds": 0, "random_state": 0}
 
 
 WHY = "validation rows are drawn, so that repeating a row changes which"
@@ -26,7 +28,7 @@ WHY = "validation rows are drawn, so that repeating a row changes which"
 @parametrize_with_checks(
     [
         BudgetBoostClassifier(
-            n_rounds=5, tradeoffs=(0.01,), bagged_tradeoffs=(), n_folds=0
+            n_estimators=5, tradeoffs=(0.01,), bagged_tradeoffs=(), n_folds=0
         )
     ],
     expected_failed_checks=lambda _: {
@@ -55,7 +57,7 @@ def test_a_budget_is_kept(rows):
     assert free.score(X[1000:], y[1000:]) > 0.9
     assert free.score(X[1000:], y[1000:]) >= tight.score(X[1000:], y[1000:]) - 0.02
     # Choosing again grows nothing, and gives the same as asking for it at once.
-    again = free.policy_for(5)
+    again = free.at_budget(5)
     assert again.predict(X).tolist() == tight.predict(X).tolist()
 
 
@@ -115,14 +117,16 @@ def test_validation_rows_can_be_given(rows):
 
 def test_with_few_rows_those_left_out_of_growing_are_chosen_by_too(rows):
     X, y = rows[0][:300], rows[1][:300]
-    few = {"n_rounds": 15, "tradeoffs": (0.01, 0.1), "bagged_tradeoffs": (0.03,)}
+    few = {"n_estimators": 15, "tradeoffs": (0.01, 0.1), "bagged_tradeoffs": (0.03,)}
     boost = BudgetBoostClassifier(budget=3, n_folds=3, random_state=0, **few).fit(X, y)
-    assert [stops.n_rows for stops in boost._stops] == [300] * 3
-    assert sorted(boost._true.tolist()) == sorted((y == "yes").tolist())
+    assert [stops.n_rows for stops in boost._candidates.stops] == [300] * 3
+    assert sorted(boost._candidates.true.tolist()) == sorted((y == "yes").tolist())
     assert boost.point_.cost <= 3
     # The first rows are the validation rows, run by the boosters that are kept.
     alone = BudgetBoostClassifier(budget=3, n_folds=0, random_state=0, **few).fit(X, y)
-    for stops, valid in zip(boost._stops, alone._stops, strict=True):
+    for stops, valid in zip(
+        boost._candidates.stops, alone._candidates.stops, strict=True
+    ):
         for threshold in (0.0, 2.0, np.inf):
             both = zip(stops.at(threshold), valid.at(threshold), strict=True)
             assert all(np.array_equal(joined[:60], some) for joined, some in both)
@@ -131,24 +135,24 @@ def test_with_few_rows_those_left_out_of_growing_are_chosen_by_too(rows):
 def test_folds_are_left_out_where_a_class_is_rare_or_rows_are_many(rows, monkeypatch):
     X, y = rows
     rare = np.where(np.arange(200) < 3, "rare", y[:200])
-    quick = {"n_rounds": 5, "tradeoffs": (0.05,), "bagged_tradeoffs": ()}
+    quick = {"n_estimators": 5, "tradeoffs": (0.05,), "bagged_tradeoffs": ()}
     boost = BudgetBoostClassifier(n_folds=5, random_state=0, **quick)
-    assert boost.fit(X[:200], rare)._stops[0].n_rows == 40
+    assert boost.fit(X[:200], rare).point_.n_rows == 40
     # More than two classes: only if asked for.
     three = np.where(X[:200, 2] > 0.5, "third", y[:200])
     boost = BudgetBoostClassifier(random_state=0, **quick).fit(X[:200], three)
-    assert boost._stops[0].n_rows == 40
+    assert boost.point_.n_rows == 40
     boost = BudgetBoostClassifier(random_state=0, **quick).fit(X[:200], y[:200])
-    assert boost._stops[0].n_rows == 200
+    assert boost.point_.n_rows == 200
     monkeypatch.setattr("askless.learn.boost._budget_boost.FEW_ROWS", 300)
     boost = BudgetBoostClassifier(random_state=0, **quick).fit(X, y)
-    assert boost._stops[0].n_rows == 300
+    assert boost.point_.n_rows == 300
 
 
 def test_one_class_buys_nothing(rows):
     boost = BudgetBoostClassifier(**QUICK).fit(rows[0], ["same"] * len(rows[0]))
     assert boost.path() == []
-    assert boost.policy_for(1.0).cost(rows[0]).max() == 0
+    assert boost.at_budget(1.0).cost(rows[0]).max() == 0
 
 
 def test_bagged_boosters_are_among_those_chosen_from(rows):
@@ -157,7 +161,9 @@ def test_bagged_boosters_are_among_those_chosen_from(rows):
         tradeoffs=(0.01,), bagged_tradeoffs=(0.01, 0.1), **QUICK
     ).fit(X, y)
     assert len(boost.models_) == 3
-    found = {(point.tradeoff, point.is_bagged) for _, point in boost._candidates()}
+    found = {
+        (point.tradeoff, point.is_bagged) for _, point in boost._candidates.points()
+    }
     assert found == {(0.01, False), (0.01, True), (0.1, True)}
     # Each tree saw another half of the rows: not the same booster.
     plain, bagged = (model.predict_proba(X) for model in boost.models_[:2])
@@ -169,7 +175,7 @@ def test_a_lucky_threshold_is_not_chosen(rows, monkeypatch):
     boost = BudgetBoostClassifier(tradeoffs=(0.01,), bagged_tradeoffs=(), **QUICK).fit(
         X, y
     )
-    found = boost._candidates()
+    found = boost._candidates.points()
     n = len(found)
     errors = np.full(n, 0.3)
     errors[n // 4] = 0.1  # alone
@@ -178,8 +184,36 @@ def test_a_lucky_threshold_is_not_chosen(rows, monkeypatch):
         (i, dataclasses.replace(point, error=float(error)))
         for (i, point), error in zip(found, errors, strict=True)
     ]
-    monkeypatch.setattr(boost, "_candidates", lambda: points)
-    assert boost._choose(None)[1] == points[3 * n // 4][1]
+    monkeypatch.setattr(Candidates, "points", lambda self: points)
+    assert boost._candidates.choose(None)[1] == points[3 * n // 4][1]
+
+
+def test_rows_to_choose_on_count_by_their_weights(rows):
+    X, y = rows
+    boost = BudgetBoostClassifier(budget=3, **QUICK).fit(X, y)
+    some = boost._candidates
+    counts = np.random.default_rng(0).integers(1, 4, len(some.true))
+    weighted = dataclasses.replace(some, weights=counts.astype(float))
+    again = np.repeat(np.arange(len(counts)), counts)
+    repeated = dataclasses.replace(
+        some,
+        true=some.true[again],
+        stops=[
+            Stops(s.reached[again], s.cost[again], s.predicted[again], s.last[again])
+            for s in some.stops
+        ],
+    )
+    for (_, one), (_, other) in zip(weighted.points(), repeated.points(), strict=True):
+        assert one.cost == pytest.approx(other.cost)
+        assert one.cost_spread == pytest.approx(other.cost_spread)
+        assert one.error == pytest.approx(other.error)
+    assert weighted.choose(3)[1].threshold == repeated.choose(3)[1].threshold
+    # Rows that are set aside bring their weights.
+    heavy = np.where(y == "yes", 5.0, 1.0)
+    boost = BudgetBoostClassifier(**QUICK).fit(X, y, sample_weight=heavy)
+    assert set(boost._candidates.weights) == {1.0, 5.0}
+    is_yes = boost._candidates.true == 1
+    assert np.array_equal(boost._candidates.weights, np.where(is_yes, 5.0, 1.0))
 
 
 def test_a_budget_that_buys_nothing_says_so(rows):
@@ -203,7 +237,8 @@ def test_it_can_be_saved_and_run_without_lightgbm(rows, tmp_path):
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"budget": -1}, "budget must be >= 0"),
+        ({"budget": -1}, "budget must be a number >= 0"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number >= 1"),
         ({"tradeoffs": ()}, "at least one number"),
         ({"bagged_tradeoffs": (-1.0,)}, "bagged_tradeoffs must be numbers >= 0"),
         ({"n_folds": 1}, "n_folds must be at least 2"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from askless import CostTreeClassifier
-from askless._core.cost._out_of_bag import OutOfBag
+from askless._core.soft._out_of_bag import OutOfBag
 from askless.learn.cost_tree import _search
 from askless.learn.cost_tree._class_noise import (
     measure_noise,
@@ -84,7 +84,7 @@ def test_nothing_to_lose_is_no_error(mistakes):
 
 
 def test_a_class_that_matters_more_is_told_from_the_others(rng):
-    """A cut that parts no class that matters is not made."""
+    """A cut that separates no class that matters is not made."""
     n = 600
     common, rare = rng.integers(0, 2, (2, n))
     rare[rng.random(n) < 0.9] = 0

@@ -20,7 +20,7 @@ from askless.exceptions import (
 )
 
 
-@parametrize_with_checks([CostTreeClassifier(n_trees=10)])
+@parametrize_with_checks([CostTreeClassifier(n_estimators=10)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -113,7 +113,7 @@ def test_class_weights_work_through_the_mistakes(rng):
 def test_the_cost_it_claims_is_what_its_tree_costs(rng):
     # Without smoothing and without a cost of leaves the estimate is the training cost.
     frame, y = make_rows(rng)
-    tree = CostTreeClassifier(COSTS, n_trees=0, leaf_cost=0.0).fit(frame, y)
+    tree = CostTreeClassifier(COSTS, n_estimators=0, leaf_cost=0.0).fit(frame, y)
     best = min(stage.cost for stage in tree.stages_)
     assert tree.total_cost(frame, y).mean() == pytest.approx(best, rel=1e-9)
 
@@ -189,6 +189,8 @@ def test_ctrl_c_gives_the_best_tree_so_far():
 
     def interrupt():
         started.wait(60)
+        # The greedy tree may be done before the caller waits for the work.
+        time.sleep(0.2)
         os.kill(os.getpid(), signal.SIGINT)
 
     def tell(stage):
@@ -196,7 +198,7 @@ def test_ctrl_c_gives_the_best_tree_so_far():
             started.set()
 
     threading.Thread(target=interrupt, daemon=True).start()
-    learner = CostTreeClassifier([1.0] * 6, 100, samples=10**6, n_trees=8)
+    learner = CostTreeClassifier([1.0] * 6, 100, samples=10**6, n_estimators=8)
     learner._listener = tell
     with pytest.warns(StoppedEarlyWarning, match="Interrupted"):
         learner.fit(X, y)
@@ -220,7 +222,7 @@ def test_wrong_mistakes_are_refused(mistakes, match):
 @pytest.mark.parametrize(
     "options",
     [
-        {"samples": 0}, {"n_trees": -1}, {"smoothing": 1.5}, {"leaf_cost": -1},
+        {"samples": 0}, {"n_estimators": -1}, {"smoothing": 1.5}, {"leaf_cost": -1},
         {"max_levels": 1}, {"max_levels": 300}, {"n_cuts": 0}, {"time_limit": -1},
     ],
 )  # fmt: skip

@@ -5,14 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askless._core.cost._out_of_bag import OutOfBag
-from askless._core.cost._rollout import Rollouts
-from askless.learn.cost_tree._grower import DTMC, EG2, ROLLOUT, TWO_STEP, Grower
+from askless._core.cost._workspace import Workspace
+from askless._core.soft._out_of_bag import OutOfBag
+from askless._core.soft._rollout import Rollouts
+from askless.learn.cost_tree._grower import Grower
 from askless.learn.cost_tree._soft_rows import SoftRows
 from askless.problem import Costs, Test
 from askless.testing import PlainCostTree, PlainForest
 
-RULES = {"eg2": EG2, "dtmc": DTMC, "two-step": TWO_STEP, "rollout": ROLLOUT}
+CRITERIA = ["eg2", "dtmc", "two-step", "rollout"]
 
 
 @st.composite
@@ -72,12 +73,14 @@ def to_plain(node):
 @settings(max_examples=150)
 @given(
     data=coded_rows(),
-    rule=st.sampled_from(list(RULES)),
+    criterion=st.sampled_from(CRITERIA),
     n_samples=st.integers(0, 2),
     n_jobs=st.integers(1, 2),
     use_floors=st.booleans(),
 )
-def test_the_look_ahead_chooses_as_its_twin(data, rule, n_samples, n_jobs, use_floors):
+def test_the_look_ahead_chooses_as_its_twin(
+    data, criterion, n_samples, n_jobs, use_floors
+):
     rng, tests, codes = data
     n_classes = int(rng.integers(1, 4))
     weights = rng.random((codes.shape[1], n_classes)) * rng.integers(1, 4)
@@ -100,21 +103,21 @@ def test_the_look_ahead_chooses_as_its_twin(data, rule, n_samples, n_jobs, use_f
         classes.astype(np.int32),
         weights[where, classes],
     )
-    rollouts = Rollouts(
+    workspace = Workspace(
         soft.codes, levels, ordered, soft.entry_start, soft.entry_class,
-        soft.entry_weight, mistakes, leaf_cost, exponent, prices.engine, n_jobs,
-        use_floors,
+        soft.entry_weight, mistakes, prices.engine,
     )  # fmt: skip
+    rollouts = Rollouts(workspace, leaf_cost, exponent, n_jobs, use_floors)
     grower = Grower(
         soft, prices, rollouts, levels, seed=7, n_cuts=2,
         stop=np.zeros(1, dtype=np.int32),
     )  # fmt: skip
-    root = grower.grow(RULES[rule], n_samples)
+    root = grower.grow(criterion, n_samples)
     twin = PlainCostTree(
         codes.tolist(), levels.tolist(), ordered.tolist(), weights.tolist(),
         mistakes.tolist(), leaf_cost, exponent, prices, seed=7,
     )  # fmt: skip
-    tree, cost = twin.grow(rule, n_samples)
+    tree, cost = twin.grow(criterion, n_samples)
     assert root.cost == pytest.approx(cost, rel=1e-9)
     assert to_plain(root) == tree
 

@@ -11,19 +11,20 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from askless import BudgetForestClassifier, Costs
-from askless._core.greedy._bagging import draw_bag, grow_bagged, use_fast_bytes
-from askless._core.greedy._bundles import bundle_codes
+from askless._core.bagging._grow import grow_bagged
+from askless._core.bagging._rows import use_fast_bytes
+from askless._core.bagging._samples import bundle_codes, draw_bag
 from askless._core.greedy._criteria import Hinged, score_split
+from askless._core.greedy._options import GrowthLimits, GrowthRows, RandomDraws
 from askless._core.greedy._splits import count_draws
 from askless._core.tree._store import join_trees
 from askless.datasets import make_clinic
 from askless.exceptions import DegeneratePolicyWarning, InvalidOptionError
-from askless.learn._base import number_classes
+from askless.learn._checks import ALPHA_GRID
 from askless.learn._examples import code_examples
-from askless.learn.forest._budget_forest import ALPHA_GRID, _last_within
-from askless.learn.forest._curve import ForestPoint
+from askless.learn._reading import number_classes
+from askless.learn.forest._curve import ForestPoint, best_within
 from askless.learn.forest._grow import GrowthOptions, grow_trees
-from askless.policy._forest import _join
 from askless.testing import check_policy
 
 PLAIN = {
@@ -83,23 +84,37 @@ def test_the_grid_of_thresholds_is_the_papers():
 
 
 def test_trees_are_kept_while_the_mean_cost_is_within_the_budget():
-    path = [ForestPoint(0.0, 1, 2.0, 0, 0, 0.5), ForestPoint(0.0, 2, 8.0, 0, 0, 0.4)]
-    assert _last_within(path, 0.0, 5.0).n_trees == 1
-    assert _last_within(path, 0.0, 8.0).n_trees == 2
-    assert _last_within(path, 0.0, 1.9) is None
+    def point(n_estimators, cost, error):
+        return ForestPoint(
+            alpha=0.0, n_estimators=n_estimators, cost=cost, cost_spread=0.0,
+            cost_stderr=0.0, error=error, n_rows=9,
+        )  # fmt: skip
+
+    path = [point(1, 2.0, 0.5), point(2, 8.0, 0.4)]
+    assert best_within(path, 5.0).n_estimators == 1
+    assert best_within(path, 8.0).n_estimators == 2
+    assert best_within(path, 1.9) is None
+    # Cheaper trees behind a dear one are out of reach, and not passed over in between.
+    path += [point(3, 4.0, 0.1)]
+    assert best_within(path, 5.0).n_estimators == 1
 
 
-def test_only_the_union_over_the_trees_fits_the_papers_table():
-    # Per cent of the features that one tree and ten trees use, forest and budgeted.
-    per_tree = np.array([22.57, 11.37, 26.86, 16.40, 3.86, 2.62])
-    reported = np.array([63.04, 23.21, 85.73, 57.80, 30.51, 21.09])
-    summed = 10 * per_tree
-    union = 100 * (1 - (1 - per_tree / 100) ** 10)
-    assert np.allclose(summed, [225.7, 113.7, 268.6, 164.0, 38.6, 26.2], atol=0.051)
-    assert np.allclose(union, [92.3, 70.1, 95.6, 83.3, 32.5, 23.3], atol=0.051)
-    # Some sums exceed all features; every reported share is below both.
-    assert (summed > 100).sum() == 4
-    assert np.all(reported < np.minimum(summed, union))
+def test_a_row_pays_for_the_union_of_the_tests_of_its_trees(rng):
+    # The paper counts features so: of ten trees that use 22.6 % of the features each, a
+    # row uses 63 %, and not 226 %.
+    X, y = noisy(rng, 400, m=12)
+    forest = BudgetForestClassifier(n_estimators=10, random_state=0).fit(X, y).policy_
+    trees = [forest.tree(i) for i in range(10)]
+    used = [set() for _ in X]
+    for tree in trees:
+        for row, node in enumerate(tree.apply(X).tolist()):
+            while (node := int(tree.parent[node])) >= 0:
+                used[row].add(int(tree.test[node]))
+    union = np.array([len(tests) for tests in used])
+    apart = np.array([tree.cost(X) for tree in trees])
+    assert np.array_equal(forest.cost(X), union)
+    assert np.all(union >= apart.max(axis=0))
+    assert apart.sum(axis=0).mean() > 12 > union.mean()
 
 
 # The fast grower and its twin.
@@ -125,8 +140,10 @@ def random_case(rng):
         **PLAIN,
         "alpha": float(rng.choice([0, 0, 1, 2, 5.5])),
         "max_features": int(rng.choice([0, 0, 1, 2, 3])),
-        "max_depth": None if rng.random() < 0.7 else int(rng.integers(0, 5)),
-        "min_weight": float(rng.choice([0, 0, 10])),
+        "limits": GrowthLimits(
+            max_depth=None if rng.random() < 0.7 else int(rng.integers(0, 5)),
+            min_weight=float(rng.choice([0, 0, 10])),
+        ),
         "bootstrap": bool(rng.random() < 0.8),
         "seed": int(rng.integers(1000)),
     }
@@ -139,19 +156,17 @@ def test_the_fast_grower_grows_the_general_growers_trees(rng, batch):
     for _ in range(40):
         examples, prices, options = random_case(rng)
         fast = grow_trees(examples, prices, GrowthOptions(**options), range(2), 1)
-        plain = _join(
-            grow_trees(
-                examples, prices, GrowthOptions(**options, use_fast=False), range(2), 1
-            )
+        plain = grow_trees(
+            examples, prices, GrowthOptions(**options, use_fast=False), range(2), 1
         )
         try:
             assert use_fast_bytes(False) is False
             slow = grow_trees(examples, prices, GrowthOptions(**options), range(2), 1)
         finally:
             use_fast_bytes(True)
-        for name, expected in plain.items():
-            assert np.array_equal(fast[0][name], expected), (name, options)
-            assert np.array_equal(slow[0][name], expected), (name, options)
+        for name, expected in plain.arrays().items():
+            assert np.array_equal(getattr(fast, name), expected), (name, options)
+            assert np.array_equal(getattr(slow, name), expected), (name, options)
 
 
 @pytest.mark.parametrize("max_features", [4, 23])
@@ -168,22 +183,28 @@ def test_switches_of_the_fast_grower_do_not_change_a_tree(rng, alpha, max_featur
     examples = code_examples(X, names, y, 4, None)
     prices = rng.choice([0.5, 1.0, 3.0], len(names))
 
-    def grow(use_blocks, use_bits, counts):
+    rows = GrowthRows(
+        examples.codes, examples.class_rows, examples.n_levels, examples.is_ordered
+    )
+
+    def grow(use_sets, use_bits, counts):
         tree = grow_bagged(
-            examples.codes, examples.class_rows, prices, examples.n_levels,
-            counts=counts, bundles=bundle_codes(
-                examples.codes, prices, use_bits=use_bits
-            ),
-            alpha=alpha, key=3, max_depth=99, max_impurity=0.0, min_weight=0.0,
-            max_features=max_features, use_blocks=use_blocks,
-        )  # fmt: skip
+            rows,
+            prices,
+            alpha=alpha,
+            counts=counts,
+            bundles=bundle_codes(examples.codes, prices, use_bits=use_bits),
+            limits=GrowthLimits(max_depth=99),
+            draws=RandomDraws(key=3, max_tests=max_features),
+            use_sets=use_sets,
+        )
         return join_trees([tree])
 
     for counts in (draw_bag(n, 7), None):
         expected = grow(False, False, counts)
         assert len(expected["test"]) > 100
-        for use_blocks, use_bits in ((True, True), (True, False), (False, True)):
-            found = grow(use_blocks, use_bits, counts)
+        for use_sets, use_bits in ((True, True), (True, False), (False, True)):
+            found = grow(use_sets, use_bits, counts)
             assert all(np.array_equal(found[name], expected[name]) for name in found)
 
 
@@ -250,19 +271,19 @@ def test_the_result_does_not_depend_on_threads(rng):
     assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
 
 
-@pytest.mark.parametrize("validation", [0.3, "oob"])
-def test_the_budget_is_kept_on_validation_rows_and_reported(rng, validation):
+@pytest.mark.parametrize("out_of_bag", [False, True])
+def test_the_budget_is_kept_on_validation_rows_and_reported(rng, out_of_bag):
     X, y = noisy(rng)
     costs = [1, 2, 3, 1, 2, 3]
     model = BudgetForestClassifier(
-        costs, budget=5, n_estimators=6, validation=validation, random_state=0
+        costs, budget=5, n_estimators=6, out_of_bag=out_of_bag, random_state=0
     ).fit(X, y)
-    point = model.validation_
+    point = model.point_
     assert point.cost <= 5
-    assert point.n_trees == model.n_trees_ == model.policy_.n_trees
-    assert 0 <= point.cost_error <= point.cost_spread
-    assert abs(model.cost(X).mean() - point.cost) < 6 * point.cost_error + 0.2
-    if validation == "oob":
+    assert point.n_estimators == model.n_estimators_ == model.policy_.n_trees
+    assert 0 <= point.cost_stderr <= point.cost_spread
+    assert abs(model.cost(X).mean() - point.cost) < 6 * point.cost_stderr + 0.2
+    if out_of_bag:
         # Costs are averaged over all rows.
         assert np.isclose(model.cost(X).mean(), point.cost)
 
@@ -272,7 +293,7 @@ def test_the_path_is_the_truth_about_each_forest(rng):
     X_new, y_new = noisy(rng, 400)
     model = BudgetForestClassifier(
         [1, 2, 3, 1, 2, 3], budget=4, n_estimators=4, alpha=[0, 8], random_state=0
-    ).fit(X, y, X_validation=X_new, y_validation=y_new)
+    ).fit(X, y, X_valid=X_new, y_valid=y_new)
     assert len(model.path()) == 2 * 4
     for point in model.path():
         policy = model.policy_at(point)
@@ -289,8 +310,8 @@ def test_the_path_is_the_truth_about_each_forest(rng):
 def test_counts_measure_as_they_decide(rng):
     X, y = noisy(rng, 600)
     model = BudgetForestClassifier(
-        n_estimators=3, rule="counts", alpha=[4], random_state=0
-    ).fit(X, y, X_validation=X, y_validation=y)
+        n_estimators=3, voting="counts", alpha=[4], random_state=0
+    ).fit(X, y, X_valid=X, y_valid=y)
     for point in model.path():
         assert np.isclose(np.mean(model.policy_at(point).predict(X) != y), point.error)
     shares = model.confidence(X)
@@ -300,9 +321,9 @@ def test_counts_measure_as_they_decide(rng):
 def test_out_of_bag_errors_are_those_of_trees_that_did_not_see_a_row(rng):
     X, y = noisy(rng, 300)
     model = BudgetForestClassifier(
-        n_estimators=8, alpha=[0, 3], validation="oob", random_state=0
+        n_estimators=8, alpha=[0, 3], out_of_bag=True, random_state=0
     ).fit(X, y)
-    point = next(p for p in model.path() if p.alpha == 0 and p.n_trees == 8)
+    point = next(p for p in model.path() if p.alpha == 0 and p.n_estimators == 8)
     assert np.mean(model.policy_at(point).predict(X) != y) < 0.1
     assert point.error > 0.15
 
@@ -403,7 +424,7 @@ def test_a_budget_below_the_cheapest_test_buys_nothing_and_says_so(rng):
     model = BudgetForestClassifier([5] * 6, budget=4, n_estimators=2, alpha=0.0)
     with pytest.warns(DegeneratePolicyWarning, match="cheapest test, 5: the"):
         model.fit(X, y)
-    assert model.n_trees_ == 0
+    assert model.n_estimators_ == 0
     assert model.cost(X).max() == 0
     assert set(model.predict(X)) == {np.bincount(y).argmax()}
     session = model.policy_.start()
@@ -440,13 +461,13 @@ def test_a_test_that_cannot_be_bought_is_skipped(rng):
         ({"alpha": []}, "alpha must be a finite number >= 0"),
         ({"split": "minmax"}, "Did you mean 'minimax'"),
         ({"thresholds": "some"}, "thresholds must be 'all' or 'random'"),
-        ({"rule": "mean"}, "rule must be 'votes' or 'counts'"),
+        ({"voting": "mean"}, "voting must be 'votes' or 'counts'"),
         ({"max_features": 0}, "max_features must be a whole number >= 1"),
         ({"max_features": "log"}, "max_features must be a whole number >= 1"),
         ({"max_depth": -1}, "max_depth must be >= 0"),
-        ({"min_weight": -1}, "min_weight must be >= 0"),
-        ({"validation": 1.5}, "validation must be a share"),
-        ({"validation": "oob", "bootstrap": False}, "needs trees that do not see"),
+        ({"min_weight": -1}, "min_weight must be a finite number >= 0"),
+        ({"validation_fraction": 1.5}, "validation_fraction must be between 0"),
+        ({"out_of_bag": True, "bootstrap": False}, "trees that do not see all"),
         ({"costs": [1, 2, 3]}, "cost"),
         ({"costs": {"other": 1}}, "other|cost"),
     ],
@@ -465,10 +486,10 @@ def test_costs_of_other_names_are_refused():
 def test_validation_rows_must_be_whole():
     model = BudgetForestClassifier(budget=3, n_estimators=2, alpha=0)
     with pytest.raises(InvalidOptionError, match="must be given together"):
-        model.fit(EIGHT, EIGHT_Y, X_validation=EIGHT)
-    with pytest.raises(ValueError, match="must have a class each"):
-        model.fit(EIGHT, EIGHT_Y, X_validation=EIGHT, y_validation=EIGHT_Y[:3])
-    with pytest.raises(InvalidOptionError, match="A path needs validation rows"):
+        model.fit(EIGHT, EIGHT_Y, X_valid=EIGHT)
+    with pytest.raises(ValueError, match="Every row must have a class"):
+        model.fit(EIGHT, EIGHT_Y, X_valid=EIGHT, y_valid=EIGHT_Y[:3])
+    with pytest.raises(InvalidOptionError, match="A path must have validation rows"):
         BudgetForestClassifier(n_estimators=1).fit(EIGHT, EIGHT_Y).path()
 
 
@@ -476,5 +497,5 @@ def test_a_class_that_was_never_seen_counts_as_an_error():
     model = BudgetForestClassifier(n_estimators=2, alpha=0, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model.fit(EIGHT, EIGHT_Y, X_validation=EIGHT, y_validation=[7] * 8)
-    assert model.validation_.error == 1.0
+        model.fit(EIGHT, EIGHT_Y, X_valid=EIGHT, y_valid=[7] * 8)
+    assert model.point_.error == 1.0

@@ -21,8 +21,26 @@ ROWS = np.array(
 LABELS = np.array([3.0, 0, 0, 1, -2, -2])
 
 
-@parametrize_with_checks([ASTCClassifier()])
+# Rows are drawn, for samples or for validation, whatever they weigh.
+DRAWN = "check_sample_weight_equivalence_on_dense_data"
+
+
+@parametrize_with_checks(
+    [ASTCClassifier(), PlainForestClassifier(n_estimators=3)],
+    expected_failed_checks=lambda estimator: (
+        {} if isinstance(estimator, ASTCClassifier) else {DRAWN: "rows are drawn"}
+    ),
+)
 def test_scikit_learns_checks_pass(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_checks(
+    [CEGBClassifier(n_estimators=5)],
+    expected_failed_checks=lambda _: {DRAWN: "rows are drawn"},
+)
+def test_scikit_learns_checks_of_cegb_pass(estimator, check):
+    pytest.importorskip("lightgbm")
     check(estimator)
 
 
@@ -72,7 +90,7 @@ def test_astc_pays_once_and_never_beyond_its_budgets(rng):
 
 
 def test_astc_refuses_nonsense():
-    with pytest.raises(ValueError, match="node_budget and max_depth must be >= 0"):
+    with pytest.raises(ValueError, match="node_budget must be a finite number >= 0"):
         ASTCClassifier(node_budget=-1).fit(ROWS, [0, 1] * 3)
 
 
@@ -104,7 +122,7 @@ def test_cegb_pays_for_every_feature_on_its_paths(rng):
     X[rng.random(X.shape) < 0.05] = np.nan
     y = (np.nan_to_num(X[:, 0] + X[:, 1]) > 0).astype(int)
     prices = np.array([1.0, 2, 3, 1, 2, 3])
-    options = {"n_rounds": 20, "random_state": 0}
+    options = {"n_estimators": 20, "random_state": 0}
     model = CEGBClassifier(prices, tradeoff=0.02, **options).fit(X, y)
     new = rng.normal(size=(200, 6))
     new[rng.random(new.shape) < 0.05] = np.nan

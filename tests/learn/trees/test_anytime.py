@@ -10,7 +10,12 @@ import warnings
 import numpy as np
 import pytest
 
-from askless import ACTClassifier, ICETClassifier, LSID3Classifier
+from askless import (
+    ACTClassifier,
+    CostTreeClassifier,
+    ICETClassifier,
+    LSID3Classifier,
+)
 from askless.datasets import make_clinic
 from askless.exceptions import StoppedEarlyWarning
 from askless.learn._anytime import StopFlag, run_until
@@ -120,3 +125,39 @@ def test_the_clock_raises_the_flag():
             time.sleep(0.01)
 
     assert run_until(wait, flag, 0.05) == "time"
+
+
+def test_ctrl_c_while_the_thread_starts_stops_the_work(monkeypatch):
+    start = threading.Thread.start
+
+    def interrupted(self):
+        start(self)
+        raise KeyboardInterrupt
+
+    flag, seen = StopFlag(), []
+
+    def work():
+        while not flag:
+            time.sleep(0.001)
+        seen.append("stopped")
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    assert run_until(work, flag, None) == "interrupt"
+    assert seen == ["stopped"]
+
+
+def test_ctrl_c_before_the_thread_starts_is_raised(monkeypatch):
+    def never(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", never)
+    monkeypatch.setattr("askless.learn._anytime._START", 0.01)
+    with pytest.raises(KeyboardInterrupt):
+        run_until(lambda: None, StopFlag(), None)
+
+
+@pytest.mark.parametrize("kind", [ACTClassifier, LSID3Classifier, CostTreeClassifier])
+def test_a_warning_points_to_the_line_that_called_fit(kind, clinic):
+    with pytest.warns(StoppedEarlyWarning, match="greedy tree alone") as caught:
+        kind(clinic.costs, time_limit=1e-9).fit(clinic.to_frame(), clinic.y)
+    assert caught[0].filename == __file__

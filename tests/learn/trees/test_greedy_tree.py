@@ -155,8 +155,8 @@ def test_it_works_in_cross_validation_and_survives_cloning():
         ({"costs": {"x0": 1}}, "Every test must have a cost"),
         ({"costs": {"x0": 1, "x1": 1, "x2": 3}}, "Costs must name tests"),
         ({"costs": [1, -1]}, "must be a finite number >= 0"),
-        ({"delta": -1}, "delta must be >= 0"),
-        ({"min_weight": -1}, "min_weight must be >= 0"),
+        ({"delta": -1}, "delta must be a finite number >= 0"),
+        ({"min_weight": -1}, "min_weight must be a finite number >= 0"),
         ({"max_depth": -2}, "max_depth must be >= 0"),
     ],
 )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from askless import ACTClassifier, ICETClassifier
-from askless._core.cost._criteria import RULES
+from askless._core.cost._criteria import CRITERIA
 from askless._core.cost._errors import expected_errors
 from askless._core.cost._induce import VALUES, Inducer
 from askless._core.cost._workspace import Workspace
@@ -28,8 +28,12 @@ def induce(codes, classes, mistakes, prices, **options) -> Inducer:
         np.arange(len(classes) + 1, dtype=np.int64), classes, np.ones(len(classes)),
         np.ascontiguousarray(mistakes, dtype=float), PriceList.plain(prices).engine,
     )  # fmt: skip
-    options = {"rule": "eg2", "value": "cost", "sample_value": "cost", **options}
-    for name, table in (("rule", RULES), ("value", VALUES), ("sample_value", VALUES)):
+    options = {"criterion": "eg2", "value": "cost", "sample_value": "cost", **options}
+    for name, table in (
+        ("criterion", CRITERIA),
+        ("value", VALUES),
+        ("sample_value", VALUES),
+    ):
         options[name] = table[options[name]]
     return Inducer(workspace, stop=np.zeros(1, np.int32), **options)
 
@@ -188,7 +192,7 @@ def test_chances_of_a_small_tree_for_a_parity(r):
     chance = (1 - 2.0**-r) ** 2
     assert abs(hits / n - chance) < 5 * math.sqrt(chance * (1 - chance) / n)
     by_gain = induce(
-        BITS, PARITY, [[0, 1], [1, 0]], [1, 1, 1], rule="gain", value="errors",
+        BITS, PARITY, [[0, 1], [1, 0]], [1, 1, 1], criterion="gain", value="errors",
         sample_value="leaves", greedy_first=False, n_samples=r, use_bounds=False,
     )  # fmt: skip
     assert [total for _, _, total in by_gain.price_tests()] == [4, 4, 8]

@@ -7,45 +7,36 @@ import time
 import numpy as np
 import pytest
 
-from askless._core.cost._criteria import RULES
-from askless._core.cost._genetic_trials import RowPricer, Trials
+from askless._core.cost._criteria import CRITERIA
+from askless._core.cost._genetic_trials import RowPricer, Trials, key_rows
 from askless._core.cost._induce import VALUES, Inducer
 from askless._core.cost._workspace import Workspace
-from askless.learn.trees._icet import _mix
-from askless.policy import Tree
+from askless.policy import Nodes, Tree
 from askless.problem import PriceList, Test
 from askless.testing import PlainGrower, plain_trial
 
+# What C4.5 and its variants have in common.
+PRUNED = {"value": "errors", "least_part": 2.0, "needs_gain": True}
 LEARNERS = {
-    "c45": {
-        "rule": "gain-ratio", "value": "errors", "least_part": 2.0, "needs_gain": True,
-    },
-    "c45-penalty": {
-        "rule": "gain-ratio", "value": "errors", "least_part": 2.0, "needs_gain": True,
-        "with_penalty": True,
-    },
-    "eg2": {
-        "rule": "eg2", "value": "errors", "least_part": 2.0, "needs_gain": True,
-        "w": 0.7,
-    },
-    "idx": {"rule": "idx", "value": "errors", "least_part": 2.0, "needs_gain": True},
-    "csid3": {
-        "rule": "csid3", "value": "errors", "least_part": 2.0, "needs_gain": True,
-    },
-    "dtmc": {"rule": "dtmc", "value": "cost", "prunes": False},
-    "id3": {"rule": "gain", "value": "errors", "prunes": False},
+    "c45": {"criterion": "gain-ratio", **PRUNED},
+    "c45-penalty": {"criterion": "gain-ratio", **PRUNED, "with_penalty": True},
+    "eg2": {"criterion": "eg2", **PRUNED, "w": 0.7},
+    "idx": {"criterion": "idx", **PRUNED},
+    "csid3": {"criterion": "csid3", **PRUNED},
+    "dtmc": {"criterion": "dtmc", "value": "cost", "prunes": False},
+    "id3": {"criterion": "gain", "value": "errors", "prunes": False},
     "lsid3": {
-        "rule": "gain", "value": "errors", "sample_value": "leaves",
+        "criterion": "gain", "value": "errors", "sample_value": "leaves",
         "greedy_first": False, "n_samples": 2,
     },
-    "act-0": {"rule": "eg2", "value": "cost", "w": 0.8},
-    "act-1": {"rule": "eg2", "value": "cost", "w": 0.8, "n_samples": 1},
-    "act-3": {"rule": "eg2", "value": "cost", "w": 0.8, "n_samples": 3},
+    "act-0": {"criterion": "eg2", "value": "cost", "w": 0.8},
+    "act-1": {"criterion": "eg2", "value": "cost", "w": 0.8, "n_samples": 1},
+    "act-3": {"criterion": "eg2", "value": "cost", "w": 0.8, "n_samples": 3},
     "act-3-unpruned": {
-        "rule": "eg2", "value": "cost", "n_samples": 3, "prunes": False,
+        "criterion": "eg2", "value": "cost", "n_samples": 3, "prunes": False,
     },
     "act-3-pruned-samples": {
-        "rule": "eg2", "value": "cost", "n_samples": 3, "prunes_samples": True,
+        "criterion": "eg2", "value": "cost", "n_samples": 3, "prunes_samples": True,
     },
 }  # fmt: skip
 
@@ -105,7 +96,7 @@ class Examples:
             np.arange(n_rows + 1, dtype=np.int64), self.classes, self.weights,
             self.mistakes, self.prices.engine,
         )  # fmt: skip
-        options["rule"] = RULES[options["rule"]]
+        options["criterion"] = CRITERIA[options["criterion"]]
         options["value"] = VALUES[options["value"]]
         options["sample_value"] = VALUES[options.get("sample_value", "cost")]
         return Inducer(workspace, stop=np.zeros(1, np.int32), **options)
@@ -182,7 +173,7 @@ def test_every_candidate_costs_what_the_plain_twin_says(learner, rng):
 
 def expected_mistakes(examples, arrays, confidence) -> float:
     """Return what the leaves of a tree are expected to cost, plainly."""
-    plain = examples.plain(rule="eg2", confidence=confidence)
+    plain = examples.plain(criterion="eg2", confidence=confidence)
     total = 0.0
     for node in np.flatnonzero(arrays["test"] < 0):
         first, last = arrays["weight_start"][node : node + 2]
@@ -199,7 +190,7 @@ def test_the_value_of_a_tree_is_what_the_cost_engine_charges_it(prunes, rng):
     for _ in range(40):
         examples = Examples(rng)
         inducer = examples.compiled(
-            rule="eg2", value="cost", n_samples=2, confidence=0.5, prunes=prunes
+            criterion="eg2", value="cost", n_samples=2, confidence=0.5, prunes=prunes
         )
         arrays = inducer.grow()
         rows = np.arange(len(examples.classes), dtype=np.int32)
@@ -213,7 +204,7 @@ def test_held_out_rows_pay_what_the_policy_charges(rng):
     """The quick pricing inside ICET against the policy that users get."""
     for _ in range(40):
         examples = Examples(rng)
-        inducer = examples.compiled(rule="eg2", value="errors")
+        inducer = examples.compiled(criterion="eg2", value="errors")
         arrays = inducer.grow()
         tests = tuple(
             Test(f"t{t}", "number", cuts=tuple(float(c) for c in range(levels - 1)))
@@ -222,8 +213,9 @@ def test_held_out_rows_pay_what_the_policy_charges(rng):
             for t, levels in enumerate(examples.n_levels.tolist())
         )
         classes = tuple(range(len(examples.mistakes)))
-        tree = Tree.from_arrays(
-            arrays, tests, classes, examples.prices, examples.mistakes
+        nodes = Nodes.from_arrays(arrays)
+        tree = Tree(
+            tests, classes, examples.prices, nodes=nodes, mistakes=examples.mistakes
         )
         rows = rng.permutation(len(examples.classes))[:10].astype(np.int32)
         leaf = tree.apply_codes(examples.codes)[rows]
@@ -237,14 +229,34 @@ def test_held_out_rows_pay_what_the_policy_charges(rng):
         assert found == pytest.approx(expected, rel=1e-9)
 
 
+def scatter(keys):
+    """Mix the bits of keys as the compiled code does; overflow is meant."""
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_rows_alike_have_the_same_key(rng, dtype):
+    codes = rng.integers(0, 3, (4, 50)).astype(dtype)
+    classes = rng.integers(0, 2, 50).astype(np.int32)
+    keys = classes.astype(np.uint64)
+    for column in codes:
+        keys = scatter(keys + column)
+    assert key_rows(codes, classes).tolist() == keys.tolist()
+    of_row = {}
+    for row, key in zip(np.vstack([codes, classes]).T.tolist(), keys, strict=True):
+        assert of_row.setdefault(tuple(row), key) == key
+
+
 def test_a_trial_of_icet_costs_what_its_plain_twin_says(rng):
     for share in np.repeat([0.0, 0.3, 0.5, 0.8], 15):
         examples = Examples(rng)
         n_rows = len(examples.classes)
         keys = rng.integers(2**64, size=n_rows, dtype=np.uint64)
         trials = Trials(
-            examples.compiled(rule="eg2", value="errors").workspace, keys, 2.0,
-            RULES["eg2"], VALUES["errors"],
+            examples.compiled(criterion="eg2", value="errors").workspace, keys, 2.0,
+            CRITERIA["eg2"], VALUES["errors"],
         )  # fmt: skip
         # One after another, as the search does: nothing of a trial is left behind.
         for _ in range(3):
@@ -253,10 +265,10 @@ def test_a_trial_of_icet_costs_what_its_plain_twin_says(rng):
             key = int(rng.integers(2**63))
             found = trials.fitness(invented, w, confidence, key, share)
             plain = examples.plain(
-                rule="eg2", value="errors", least_part=2.0, needs_gain=True, w=w,
+                criterion="eg2", value="errors", least_part=2.0, needs_gain=True, w=w,
                 confidence=confidence,
             )  # fmt: skip
-            is_train = _mix(keys ^ np.uint64(key)) / 2.0**64 < share
+            is_train = scatter(keys ^ np.uint64(key)) / 2.0**64 < share
             expected = plain_trial(plain, invented.tolist(), is_train.tolist())
             assert found == pytest.approx(expected, rel=1e-9)
 
@@ -276,7 +288,7 @@ def test_it_is_far_faster_than_the_plain_twin():
     examples.weights = np.ones(n_rows)
     examples.mistakes = np.array([[0.0, 50.0], [50.0, 0.0]])
     examples.prices = PriceList.plain(np.arange(1.0, n_tests + 1))
-    options = {"rule": "eg2", "value": "cost", "n_samples": 1}
+    options = {"criterion": "eg2", "value": "cost", "n_samples": 1}
     start = time.perf_counter()
     tree, _ = examples.plain(**options).grow()
     plain = time.perf_counter() - start

@@ -12,7 +12,7 @@ import pytest
 import askless
 from askless.datasets import make_random_table
 from askless.solve._task import Task
-from askless.solve.greedy._dectree import ALPHA, CHI, make_backbone, trace_dectree
+from askless.solve.greedy._dectree import ALPHA, CHI, make_backbone, record_dectree
 from askless.testing import PlainDecTree, brute_force_cost, path_cost
 
 FORMS = ("recommended", "literal")
@@ -68,13 +68,17 @@ def test_the_printed_tree_of_the_five_objects_costs_what_is_printed(five_objects
 
 
 def test_the_five_objects_cover_pairs_as_computed(five_objects):
-    stars, pairs = make_backbone(task_of(five_objects)).measure()
+    main_codes, pairs = make_backbone(task_of(five_objects)).measure()
     plain = PlainDecTree(five_objects)
     cases = plain.all_cases
     assert plain.pairs(cases) == 8
     assert pairs.tolist() == [6, 3, 6]
-    assert stars.tolist() == [plain.star(cases, test) for test in range(3)]
-    assert [set(plain.sigma(cases, test)) for test in range(3)] == [{2, 4}, {0}, {1, 2}]
+    assert main_codes.tolist() == [plain.main_code(cases, test) for test in range(3)]
+    assert [set(plain.covered_cases(cases, test)) for test in range(3)] == [
+        {2, 4},
+        {0},
+        {1, 2},
+    ]
 
 
 @pytest.mark.parametrize("keep_all", [True, False])
@@ -116,13 +120,13 @@ def test_the_budget_of_the_five_objects_is_1(five_objects, keep_all):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("keep_all", [True, False])
 def test_the_tree_of_the_five_objects_is_as_computed(five_objects, form, keep_all):
-    trace = trace_dectree(task_of(five_objects), form=form, keep_all=keep_all)
-    tree = trace.tree
+    recorded = record_dectree(task_of(five_objects), form=form, keep_all=keep_all)
+    tree = recorded.tree
     assert tree.worst_cost == 6
     assert tree.expected_cost == pytest.approx(5.5)
-    assert trace.calls["budget"].tolist() == [1, 2, 3, 3]
-    assert trace.calls["pairs"].tolist() == [8, 5, 1, 1]
-    assert trace.calls["n_cases"].tolist() == [5, 4, 2, 2]
+    assert recorded.call_records["budget"].tolist() == [1, 2, 3, 3]
+    assert recorded.call_records["pairs"].tolist() == [8, 5, 1, 1]
+    assert recorded.call_records["n_cases"].tolist() == [5, 4, 2, 2]
     names = [tree.tests[t].name for t in tree.test if t >= 0]
     assert names == ["t2", "t1", "t3", "t3"]
 
@@ -175,7 +179,7 @@ def test_a_free_test_that_parts_something_comes_first():
         costs=[0, 0, 1],
     )
     tree = askless.solve(table, method="dectree").policy
-    # Both part something; the second one leaves fewer pairs in its star.
+    # Both split something; the second one leaves fewer pairs in its main outcome.
     assert tree.test[0] == 1
     assert tree.worst_cost == 1
 
@@ -299,16 +303,19 @@ def one_test_a_case(n):
 @pytest.mark.parametrize("form", FORMS)
 def test_a_tree_deeper_than_the_stack_is_grown(form):
     n = sys.getrecursionlimit() + 200
-    trace = trace_dectree(task_of(one_test_a_case(n)), form=form)
-    # As printed, the chain goes on to the last test though nothing is left to part.
-    assert (trace.tree.n_leaves, trace.tree.depth) == (n, n - (form == "recommended"))
+    recorded = record_dectree(task_of(one_test_a_case(n)), form=form)
+    # As printed, the chain goes on to the last test though nothing is left to split.
+    assert (recorded.tree.n_leaves, recorded.tree.depth) == (
+        n,
+        n - (form == "recommended"),
+    )
 
 
 def test_a_large_table_is_solved_without_error():
     rng = np.random.default_rng(0)
     rows = np.unique(rng.integers(2, size=(20_000, 40)), axis=0)
     table = askless.Table(rows, rng.integers(10, size=len(rows)), costs=[1.5] * 40)
-    tree = trace_dectree(task_of(table)).tree
+    tree = record_dectree(task_of(table)).tree
     assert tree.predict(rows).tolist() == table.case_classes
 
 
@@ -321,8 +328,8 @@ def test_laziness_works_out_fewer_gains_and_changes_nothing():
         costs=rng.integers(1, 9, 60).tolist(),
         prior=rng.exponential(size=len(rows)),
     )
-    lazy = trace_dectree(task_of(table))
-    eager = trace_dectree(task_of(table), use_laziness=False)
+    lazy = record_dectree(task_of(table))
+    eager = record_dectree(task_of(table), use_laziness=False)
     assert same_trees(lazy.tree, eager.tree)
     assert 3 * lazy.n_gains < eager.n_gains
 
@@ -351,13 +358,15 @@ def random_tables(rng, n, **options):
 
 
 def check_against_twin(table, form, keep_all):
-    trace = trace_dectree(task_of(table), form=form, keep_all=keep_all)
+    recorded = record_dectree(task_of(table), form=form, keep_all=keep_all)
     plain = PlainDecTree(table, is_guarded=form == "recommended", keep_all=keep_all)
     worst, expected = plain.costs()
-    assert trace.tree.worst_cost == pytest.approx(worst, rel=1e-9)
-    assert trace.tree.expected_cost == pytest.approx(expected, rel=1e-9)
-    met = zip(trace.calls["n_cases"], trace.calls["budget"], strict=True)
-    wanted = [(len(cases), budget) for cases, budget in plain.calls]
+    assert recorded.tree.worst_cost == pytest.approx(worst, rel=1e-9)
+    assert recorded.tree.expected_cost == pytest.approx(expected, rel=1e-9)
+    met = zip(
+        recorded.call_records["n_cases"], recorded.call_records["budget"], strict=True
+    )
+    wanted = [(len(cases), budget) for cases, budget in plain.call_records]
     assert np.array(sorted(met)) == pytest.approx(np.array(sorted(wanted)), rel=1e-8)
 
 
@@ -386,18 +395,20 @@ def test_incomplete_tables_with_rare_outcomes_equal_the_plain_twin(rng, form):
 def test_laziness_never_changes_the_tree(rng, form):
     for table in random_tables(rng, 200):
         task = task_of(table)
-        lazy = trace_dectree(task, form=form).tree
-        assert same_trees(lazy, trace_dectree(task, form=form, use_laziness=False).tree)
+        lazy = record_dectree(task, form=form).tree
+        assert same_trees(
+            lazy, record_dectree(task, form=form, use_laziness=False).tree
+        )
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_chain_costs_at_most_three_budgets_and_leaves_few_pairs(rng, form):
     for table in random_tables(rng, 300):
-        calls = trace_dectree(task_of(table), form=form).calls
+        calls = record_dectree(task_of(table), form=form).call_records
         slack = 1 + 1e-8
         assert np.all(calls["budget"] > 0)
-        assert np.all(calls["spent"] <= calls["budget"] * slack)
-        assert np.all(calls["spent2"] <= 2 * calls["budget"] * slack)
+        assert np.all(calls["spent_on_weight"] <= calls["budget"] * slack)
+        assert np.all(calls["spent_on_pairs"] <= 2 * calls["budget"] * slack)
         # The pairs of what a call left behind, against its own.
         made = calls["parent"] >= 0
         above = calls["parent"][made].astype(int)
@@ -415,13 +426,13 @@ def test_both_costs_are_within_the_guarantee(rng, form):
     4 being what greedy covering loses of the mean cost until a case is covered.
     """
     for table in random_tables(rng, 150):
-        trace = trace_dectree(task_of(table), form=form)
-        calls = most_calls(trace.calls["pairs"][0])
+        recorded = record_dectree(task_of(table), form=form)
+        calls = most_calls(recorded.call_records["pairs"][0])
         best = brute_force_cost(table, "worst")
-        assert np.all(trace.calls["budget"] <= best * (1 + 1e-8))
-        assert trace.tree.worst_cost <= 3 * calls * best * (1 + 1e-8)
+        assert np.all(recorded.call_records["budget"] <= best * (1 + 1e-8))
+        assert recorded.tree.worst_cost <= 3 * calls * best * (1 + 1e-8)
         best = brute_force_cost(table, "expected")
-        assert trace.tree.expected_cost <= 12 * calls * best * (1 + 1e-8)
+        assert recorded.tree.expected_cost <= 12 * calls * best * (1 + 1e-8)
 
 
 def small_tables(rng, n):
@@ -486,8 +497,8 @@ def test_scaling_all_prices_scales_the_costs(rng):
         scaled = askless.Table(
             table_rows(table), table.case_classes, prior=table.prior, costs=prices
         )
-        one = trace_dectree(task_of(table)).tree
-        other = trace_dectree(task_of(scaled)).tree
+        one = record_dectree(task_of(table)).tree
+        other = record_dectree(task_of(scaled)).tree
         assert other.worst_cost == pytest.approx(4 * one.worst_cost)
         assert other.expected_cost == pytest.approx(4 * one.expected_cost)
 
@@ -501,7 +512,7 @@ def test_the_order_of_the_cases_does_not_matter(rng):
             prior=table.prior[order],
             costs=table.prices.full.tolist(),
         )
-        one = trace_dectree(task_of(table)).tree
-        other = trace_dectree(task_of(shuffled)).tree
+        one = record_dectree(task_of(table)).tree
+        other = record_dectree(task_of(shuffled)).tree
         assert other.worst_cost == pytest.approx(one.worst_cost)
         assert other.expected_cost == pytest.approx(one.expected_cost)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import askless
-from askless._core.greedy._criteria import MassRemoved, Pairs, score_split
+from askless._core.greedy._criteria import Pairs, WeightRemoved, score_split
 from askless.datasets import make_random_table
 
 TOLERANCE = Fraction(1, 10**12)
@@ -35,7 +35,7 @@ def class_weights(table, test):
 @pytest.mark.parametrize(
     ("criterion", "scores"),
     [
-        (MassRemoved(), [0.2475, 0.18, 0.16]),
+        (WeightRemoved(), [0.2475, 0.18, 0.16]),
         (Pairs(is_expected=True), [0.139875, 0.096, 0.09]),
     ],
     ids=["gbs", "ec2"],

@@ -233,11 +233,8 @@ def test_states_are_really_forgotten_and_the_answer_stays(rng):
     cases = np.arange(whole.n_cases, dtype=np.uint16)
     found = []
     for max_bytes in (2**30, 400_000):
-        engine = Search(
-            whole.codes, whole.n_codes, whole.label, whole.weight, whole.full,
-            whole.discounted, whole.group, is_worst=False, max_bytes=max_bytes,
-        )  # fmt: skip
-        found.append((engine.run(cases, 2**59, 60.0)[0], engine.table.n_evictions))
+        engine = Search(whole.kernel, is_worst=False, max_bytes=max_bytes)
+        found.append((engine.run(cases, 2**59, 60.0)[0], engine.states.n_evictions))
     assert found[0][0] == found[1][0]
     assert found[0][1] == 0
     assert found[1][1] > 0
@@ -264,7 +261,7 @@ def test_every_bound_holds_with_groups(rng, objective):
 
 def least_cover(table, case):
     """Return the least price of a set of tests that tells a case from its opponents."""
-    rivals = [
+    opponents = [
         other
         for other in range(table.n_cases)
         if table.class_ids[other] != table.class_ids[case]
@@ -274,7 +271,7 @@ def least_cover(table, case):
         for chosen in itertools.combinations(range(table.n_tests), size):
             told = all(
                 any(table.codes[t, case] != table.codes[t, other] for t in chosen)
-                for other in rivals
+                for other in opponents
             )
             if told:
                 best = min(best, sum(table.prices.full[t] for t in chosen))
@@ -285,7 +282,7 @@ def test_certificates_are_exact_up_to_their_depth_and_never_too_large(rng):
     for table in random_tables(rng, 100, outcome_costs=False, costs="integers"):
         whole = state_in_integers(_make_task(table, "worst", "class"))
         for depth in (1, 2, 3, 6):
-            cover = Cover(whole.codes, whole.label, whole.case_prices, depth)
+            cover = Cover(whole.codes, whole.class_id, whole.case_prices, depth)
             bounds = bound_cases(cover, np.arange(whole.n_cases, dtype=np.uint16))
             for case in range(table.n_cases):
                 least = least_cover(table, case) * whole.cost_scale
@@ -298,7 +295,7 @@ def test_certificates_are_exact_up_to_their_depth_and_never_too_large(rng):
 def test_a_case_is_proved_above_every_limit_below_its_least_cover(rng):
     for table in random_tables(rng, 60, outcome_costs=False, costs="integers"):
         whole = state_in_integers(_make_task(table, "worst", "class"))
-        cover = Cover(whole.codes, whole.label, whole.case_prices, 1)
+        cover = Cover(whole.codes, whole.class_id, whole.case_prices, 1)
         hitting = Hitting(cover)
         everyone = np.arange(whole.n_cases, dtype=np.uint16)
         for case in range(table.n_cases):
@@ -314,7 +311,7 @@ def test_a_case_is_proved_above_every_limit_below_its_least_cover(rng):
 def check_worst_proofs(rng):
     for table in random_tables(rng, 60, most_cases=8, costs="integers"):
         whole = state_in_integers(_make_task(table, "worst", "class"))
-        cover = Cover(whole.codes, whole.label, whole.case_prices, 1)
+        cover = Cover(whole.codes, whole.class_id, whole.case_prices, 1)
         proof = WorstProof(whole, cover, lambda: 1.0)
         everyone = np.arange(whole.n_cases, dtype=np.uint16)
         worst = round(brute_force_cost(table, "worst") * whole.cost_scale)
@@ -336,7 +333,7 @@ def test_a_test_that_moves_to_the_front_in_a_part_is_still_tried_in_the_whole():
 def test_out_of_time_the_worst_case_proves_nothing(rng):
     (table,) = random_tables(rng, 1)
     whole = state_in_integers(_make_task(table, "worst", "class"))
-    cover = Cover(whole.codes, whole.label, whole.case_prices, 1)
+    cover = Cover(whole.codes, whole.class_id, whole.case_prices, 1)
     everyone = np.arange(whole.n_cases, dtype=np.uint16)
     assert not WorstProof(whole, cover, lambda: 0.0).is_above(everyone, 0, 3)
 

@@ -23,15 +23,14 @@ from askless.exceptions import (
 from askless.solve._task import Task
 from askless.solve.greedy._greedy import grow_by_criterion, grow_greedy_tree
 from askless.solve.greedy._impurities import make_criterion
+from askless.solve.tradeoff._cheapest import find_cheapest
+from askless.solve.tradeoff._error_curve import error_cost_curve
 from askless.solve.tradeoff._last_test import LastTest, LastTests, graft_tests
 from askless.solve.tradeoff._portfolio import Member, grow_in_budget, list_members
 from askless.solve.tradeoff._prune import prune_tree, wrong_weights
 from askless.solve.tradeoff._prunings import Prunings
-from askless.solve.tradeoff._tradeoff import (
-    error_cost_curve,
-    solve_within_budget,
-    solve_within_error,
-)
+from askless.solve.tradeoff._within_budget import solve_within_budget
+from askless.solve.tradeoff._within_error import solve_within_error
 from askless.testing import brute_force_tradeoffs, list_prunings
 from tests.strategies import generators, grow_at_random, tables
 
@@ -286,10 +285,12 @@ def test_one_tree_cut_at_delta_is_the_tree_grown_to_delta(rng, rule, unknown):
 def test_the_curve_cuts_the_same_tests(rng):
     for table in random_tables(rng, 10, n_cases=30, n_tests=6):
         task = make_task(table)
-        whole = grow_by_criterion(task, make_criterion(task.labels), keeps_counts=True)
+        whole = grow_by_criterion(task, make_criterion(task.classes), keeps_counts=True)
         pairs = np.array(
             [
-                measure_impurity(make_criterion(task.labels), whole.class_weights(node))
+                measure_impurity(
+                    make_criterion(task.classes), whole.class_weights(node)
+                )
                 for node in range(whole.n_nodes)
             ]
         )
@@ -372,7 +373,7 @@ def is_small(tree):
 
 
 def has_uneven_discounts(tree):
-    """Whether a test may be ordered only to make others cheaper."""
+    """Whether a test may be bought only to make others cheaper."""
     prices = tree.prices
     return prices.delayed.any() and any(group is not None for group in prices.group)
 
@@ -397,7 +398,7 @@ def test_the_best_prunings_are_those_of_brute_force(tree):
             assert found.error == pytest.approx(fits[:, 2].min(), abs=1e-9)
     for max_error in [0.0, *np.unique(ways[:, 2])]:
         fits = ways[ways[:, 2] <= max_error + 1e-12]
-        cheapest = prunings.cheapest(max_error)
+        cheapest = find_cheapest(prunings, max_error)
         relaxed = prunings.relax(max_error)
         least = prunings.least_budget(max_error)
         if not len(fits):
@@ -449,7 +450,7 @@ def test_delayed_tests_are_left_out_one_by_one_when_there_are_many():
 
 
 def test_leaving_out_the_opener_of_a_group_can_cost_more():
-    # Both tests are ordered at once: 2 + 1. Without the first, the second costs 9.
+    # Both tests are bought together: 2 + 1. Without the first, the second costs 9.
     table = askless.Table(
         [[0, 0], [0, 1], [1, 0], [1, 1]],
         ["a", "b", "a", "c"],
@@ -533,20 +534,20 @@ def test_tests_that_no_longer_fit_are_left_out():
 def test_the_last_test_leaves_the_least_wrong(table, room):
     task = make_task(table)
     tree = grow_greedy_tree(task)
-    asked = LastTests(task, tree)
+    last_tests = LastTests(task, tree)
     is_delayed = (tree.test >= 0) & table.prices.delayed[tree.test]
     for node in range(tree.n_nodes):
         if any(is_delayed[v] and v < node < tree.subtree_end[v] for v in range(node)):
             continue
-        found = asked.find(node, room, 1e-13)
+        found = last_tests.find(node, room, 1e-13)
         ways = {}
         for test in range(table.n_tests):
             cuts = range(table.tests[test].n_levels) if table.is_ordered[test] else [-1]
             for cut in cuts:
                 last = LastTest(test, cut, 0.0, 0.0)
-                if len(asked.part(node, last)) > 1:
+                if len(last_tests.split(node, last)) > 1:
                     is_root = np.arange(tree.n_nodes) == node
-                    grafted = graft_tests(asked, is_root, {node: last})
+                    grafted = graft_tests(last_tests, is_root, {node: last})
                     ways[test, cut] = grafted
         # Grafted at `node`, a test costs this much more than what was spent before.
         ways = {

@@ -1,4 +1,4 @@
-"""Noisy tables for the tests: the toy of the paper on noisy outcomes, WISER, random."""
+"""Tables with unknown outcomes for the tests: the toy of the paper, WISER, random."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def load_wiser(prior="prior_uniform"):
     return examples.to_table(prior=weights)
 
 
-def draw_noisy(rng, *, max_cases=6, max_tests=5, complete=False):
-    """Return a small random noisy table: costs, priors, chances, several outcomes."""
+def draw_unknown(rng, *, max_cases=6, max_tests=5, complete=False):
+    """Return a small random table: costs, priors, chances, several outcomes."""
     while True:
         n_cases = int(rng.integers(2, max_cases + 1))
         n_tests = int(rng.integers(2, max_tests + 1))

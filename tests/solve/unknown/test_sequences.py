@@ -7,10 +7,10 @@ import pytest
 import askless
 from askless.datasets import make_sparse_table
 from askless.policy import Rule, Sequence
-from askless.solve.unknown import _rules
 from askless.solve._solve import _make_task
+from askless.solve.unknown import _rules
 from askless.solve.unknown._sequences import count_hindsight, find_order
-from tests.solve.unknown.tables import draw_noisy, load_wiser, make_toy, solve_quietly
+from tests.solve.unknown.tables import draw_unknown, load_wiser, make_toy, solve_quietly
 
 
 def task_of(table):
@@ -27,7 +27,7 @@ def test_the_toy_asks_two_tests():
 
 def test_an_order_tells_every_two_cases_apart(rng):
     for own in rng.spawn(30):
-        table = draw_noisy(own, complete=True)
+        table = draw_unknown(own, complete=True)
         order = find_order(task_of(table), 3, None, int(own.integers(100)))
         assert len(set(order.tolist())) == len(order)
         kept = askless.Table(
@@ -48,7 +48,7 @@ def test_an_order_tells_every_two_cases_apart(rng):
 
 def test_skipping_never_costs_more(rng):
     for own in rng.spawn(30):
-        table = draw_noisy(own, complete=True)
+        table = draw_unknown(own, complete=True)
         fixed = solve_quietly(table, method="non-adaptive", random_state=1)
         skips = solve_quietly(table, method="low-adaptive", random_state=1)
         assert skips.expected_cost <= fixed.expected_cost + 1e-9
@@ -62,7 +62,7 @@ def test_skipping_never_costs_more(rng):
 
 def test_the_tree_of_an_order_is_the_sequence(rng):
     for own in rng.spawn(20):
-        table = draw_noisy(own, complete=True)
+        table = draw_unknown(own, complete=True)
         solution = solve_quietly(table, method="non-adaptive", random_state=1)
         order = find_order(task_of(table), 10, None, 1)
         sequence = Sequence.from_table(table, order)
@@ -100,7 +100,7 @@ def test_bad_options_are_refused():
 
 def test_the_sparse_rule_is_never_wrong(rng):
     for own in rng.spawn(40):
-        table = draw_noisy(own, complete=True)
+        table = draw_unknown(own, complete=True)
         solution = solve_quietly(table, method="sparse")
         check = askless.evaluate(solution.policy, table)
         assert check.error == pytest.approx(0, abs=1e-12)

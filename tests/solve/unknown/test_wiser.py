@@ -79,37 +79,37 @@ def test_the_last_of_tied_tests_costs_what_was_computed(tables, rule, form, cost
 def strict_cost(table, rule, form="paper"):
     """Return the expected number of tests of a rule that takes the first maximum."""
     signs = np.where(table.is_unknown, 0, 2 * table.codes.astype(int) - 1).T
-    plus, minus, star = signs == 1, signs == -1, signs == 0
-    coins = star.sum(axis=1)
+    plus, minus, unknown = signs == 1, signs == -1, signs == 0
+    n_unknown = unknown.sum(axis=1)
 
-    def score(cases, p, thrown):
+    def score(cases, p, drawn):
         k = len(cases)
         n_plus = plus[cases].sum(axis=0).astype(float)
         n_minus = minus[cases].sum(axis=0).astype(float)
         p_plus, p_minus = p @ plus[cases], p @ minus[cases]
-        p_star = p @ star[cases]
+        p_unknown = p @ unknown[cases]
         if rule == "gbs":
-            return np.minimum(p_plus, p_minus) + p_star / 2
+            return np.minimum(p_plus, p_minus) + p_unknown / 2
         if form != "released":
-            extra = (n_plus + n_minus) / (2 * (k - 1)) * p_star
+            extra = (n_plus + n_minus) / (2 * (k - 1)) * p_unknown
         else:
-            extra = p_star / 2 * (1 - (n_plus + n_minus) / (k - 1))
+            extra = p_unknown / 2 * (1 - (n_plus + n_minus) / (k - 1))
         a, b = n_plus, n_minus
         if rule == "odtn-h":
-            copies = 2.0 ** (coins[cases] - thrown)
+            copies = 2.0 ** (n_unknown[cases] - drawn)
             a, b = copies @ plus[cases], copies @ minus[cases]
         lighter = np.where(a <= b, p_plus, p_minus)
-        if form == "by mass":
+        if form == "by weight":
             lighter = np.minimum(p_plus, p_minus)
         if rule == "odtn-h" and form != "released":
-            lighter = lighter + p_star / 2
+            lighter = lighter + p_unknown / 2
         known = n_minus / (k - 1) * p_plus
         return lighter + known + n_plus / (k - 1) * p_minus + extra
 
-    def walk(cases, p, thrown, done):
+    def walk(cases, p, drawn, done):
         if len(cases) == 1:
             return 0.0
-        scores = score(cases, p, thrown)
+        scores = score(cases, p, drawn)
         n_plus, n_minus = plus[cases].sum(axis=0), minus[cases].sum(axis=0)
         k = len(cases)
         helps = ((n_plus > 0) & (n_plus < k)) | ((n_minus > 0) & (n_minus < k))
@@ -119,11 +119,11 @@ def strict_cost(table, rule, form="paper"):
         total = p.sum()
         for kept in (~minus[cases, test], ~plus[cases, test]):
             if kept.any():
-                coin = star[cases, test][kept]
+                is_drawn = unknown[cases, test][kept]
                 total += walk(
                     cases[kept],
-                    p[kept] * np.where(coin, 0.5, 1.0),
-                    thrown[kept] + coin,
+                    p[kept] * np.where(is_drawn, 0.5, 1.0),
+                    drawn[kept] + is_drawn,
                     done | {test},
                 )
         return total
@@ -141,7 +141,7 @@ def strict_cost(table, rule, form="paper"):
         ("odtn-h", "paper", 9.791422),
         ("odtn-h", "released", 9.712990),
         # The lighter side instead of that of fewer copies, which the paper does not do.
-        ("odtn-h", "by mass", 8.370956),
+        ("odtn-h", "by weight", 8.370956),
         ("gbs", "paper", 10.942966),
     ],
 )

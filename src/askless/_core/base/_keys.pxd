@@ -1,10 +1,23 @@
-"""Random keys, mixed from a seed and a path; never drawn one after another.
+"""Keys of 64 bits: for random draws, and for places in tables.
 
-A node's key depends on the seed and on the branches that lead to it, so that what is
-drawn there does not depend on which node was grown first, nor by which thread.
+A random key is mixed from a seed and a path, never drawn one after another: a node's
+key depends on the seed and on the branches that lead to it, so that what is drawn there
+does not depend on which node was grown first, nor by which thread. Another mixer would
+be another forest, so these functions must not change.
+
+Keys of tables only say where to look an entry up. Entries are compared, so that another
+function would change time and no answer.
 """
 
-from askless._core.base._types cimport uint32_t, uint64_t
+from askless._core.base._types cimport uint64_t
+
+
+cdef inline uint64_t scatter(uint64_t word) noexcept nogil:
+    """Return a word times an odd number: neighbours come to lie far apart."""
+    return word * <uint64_t> 0x9E3779B97F4A7C15
+
+
+# Random draws.
 
 
 cdef inline uint64_t mix(uint64_t key) noexcept nogil:
@@ -18,7 +31,7 @@ cdef inline uint64_t mix(uint64_t key) noexcept nogil:
 
 cdef inline uint64_t mix_with(uint64_t key, uint64_t part) noexcept nogil:
     """Return the key of a part of what a key stands for."""
-    return mix(key + (part + 1) * <uint64_t> 0x9E3779B97F4A7C15)
+    return mix(key + scatter(part + 1))
 
 
 cdef inline uint64_t draw_below(uint64_t key, uint64_t n) noexcept nogil:
@@ -29,3 +42,16 @@ cdef inline uint64_t draw_below(uint64_t key, uint64_t n) noexcept nogil:
 cdef inline double draw_share(uint64_t key) noexcept nogil:
     """Return a number from 0 up to 1."""
     return <double> (key >> 11) * (1.0 / 9007199254740992.0)
+
+
+# Places in tables.
+
+
+cdef inline uint64_t spread(uint64_t key) noexcept nogil:
+    """Return a key whose low bits depend on all bits, by one multiplication.
+
+    For a slot that is looked up very often, where `mix` would take twice as long.
+    """
+    key ^= key >> 32
+    key *= <uint64_t> 0xD6E8FEB86659FD93
+    return key ^ (key >> 32)

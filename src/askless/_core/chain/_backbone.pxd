@@ -1,7 +1,7 @@
-"""Contract of a backbone: the chain of tests that one call of DecTree puts down.
+"""Contract of a backbone: the chain of tests that one call of DecTree builds.
 
-Cases that show the star of a test go on along the chain; the others leave it there. The
-rows of the call's set are moved so that those which go on are always the tail:
+Cases that show the main outcome of a test go on along the chain; the others leave it
+there. The rows of the call's set are moved so that those which go on are always the tail:
 
     rows      [ left at step 0 | left at step 1 | ... | U at the end ]
     step 0      start            after                              end
@@ -10,34 +10,34 @@ rows of the call's set are moved so that those which go on are always the tail:
 Rows that leave at a step lie sorted by code.
 """
 
-from askless._core.chain._lazy_greedy cimport LazyChoice
+from askless._core.chain._lazy_greedy cimport LazyGreedy
 from askless._core.base._types cimport float64_t, int32_t, intp_t, uint8_t
 
 
 cdef struct Step:
     intp_t test
-    intp_t star   # code of the cases that go on to the next step; -1: none go on
-    intp_t start  # the first of the rows that get here; they run to the end
-    intp_t after  # the first of the rows that go on
+    intp_t main_code  # of the cases that go on to the next step; -1: none go on
+    intp_t start      # the first of the rows that get here; they run to the end
+    intp_t after      # the first of the rows that go on
 
 
-cdef class Backbone(LazyChoice):
-    cdef readonly bint is_guarded    # skip tests that part nothing, stop at a pure U
+cdef class Backbone(LazyGreedy):
+    cdef readonly bint is_guarded    # skip tests that split nothing, stop at a pure U
     cdef readonly bint keep_all      # see fits_budget
     cdef readonly float64_t alpha    # the share of the pairs that a budget must cover
     cdef bint has_whole_prices
 
-    # What `build` found: the chain, what it was allowed, and what it spent in the part
-    # chosen by mass and in the part chosen by pairs. A budget of 0: a free test.
+    # What `build` found: the chain, what it was allowed, and what it spent on the tests
+    # chosen by weight and on those chosen by pairs. A budget of 0: a free test.
     cdef Step* steps
     cdef intp_t step_room
     cdef readonly intp_t n_steps
     cdef readonly float64_t budget
-    cdef readonly float64_t spent
-    cdef readonly float64_t spent2
+    cdef readonly float64_t spent_on_weight
+    cdef readonly float64_t spent_on_pairs
     cdef bint is_over                # whether the chain must end here
 
-    # The tests: those that part the set, then those that only may be put down.
+    # The tests: those that split the set, then those that only may be in the chain.
     cdef int32_t[::1] candidates     # (n_tests,)
     cdef intp_t n_splitting
     cdef intp_t n_candidates
@@ -50,10 +50,10 @@ cdef class Backbone(LazyChoice):
     cdef bint is_enough              # whether the whole order covers the target
     cdef float64_t target
 
-    # Put down a chain for a range of rows and move them; no steps if no test parts
-    # them. `tests` holds all tests. The first n_splitting may part the rows; those that
+    # Build a chain for a range of rows and move them; no steps if no test splits
+    # them. `tests` holds all tests. The first n_splitting may split the rows; those that
     # do not are moved behind and n_splitting is lowered. Of those behind, tests that
-    # are not marked in `is_used` may be put down as well; NULL: none of them.
+    # are not marked in `is_used` may be in the chain as well; NULL: none of them.
     cdef int build(
         self, intp_t first, intp_t n_rows,
         int32_t* tests, intp_t* n_splitting, const uint8_t* is_used,
@@ -69,12 +69,12 @@ cdef class Backbone(LazyChoice):
     cdef bint fits_budget(self, float64_t budget) noexcept nogil
     cdef float64_t find_budget(self) noexcept nogil
     cdef intp_t find_free(self) noexcept nogil
-    cdef int put_down(self, intp_t test) except -1 nogil
-    cdef int put_down_free(self, intp_t test) except -1 nogil
-    cdef int put_down_chain(self) except -1 nogil
+    cdef int add_test(self, intp_t test) except -1 nogil
+    cdef int add_free_test(self, intp_t test) except -1 nogil
+    cdef int build_chain(self) except -1 nogil
     cdef int extend(self, bint is_first) except -1 nogil
     cdef void drop_taken(self) noexcept nogil
     cdef int add_step(
-        self, intp_t test, intp_t star, intp_t start, intp_t after
+        self, intp_t test, intp_t main_code, intp_t start, intp_t after
     ) except -1 nogil
     cdef int open_all(self) except -1

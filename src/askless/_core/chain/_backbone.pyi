@@ -9,14 +9,14 @@ class Backbone:
     n_steps: int
     pairs: float
     budget: float
-    spent: float
-    spent2: float
+    spent_on_weight: float
+    spent_on_pairs: float
     n_gains: int
     def __init__(
         self,
         codes: NDArray[np.uint8] | NDArray[np.uint16],
         class_of: NDArray[np.int32],
-        mass: NDArray[np.float64],
+        weights: NDArray[np.float64],
         prior: NDArray[np.float64],
         prices: NDArray[np.float64],
         *,

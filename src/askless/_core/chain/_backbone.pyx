@@ -1,4 +1,4 @@
-"""Put down the backbone of one call of DecTree: find its budget, then its tests.
+"""Build the backbone of one call of DecTree: find its budget, then its tests.
 
 This module knows one set of cases at a time. It must not know what becomes of the cases
 that leave the chain.
@@ -10,7 +10,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from askless._core.chain._lazy_greedy cimport LazyChoice
+from askless._core.chain._lazy_greedy cimport LazyGreedy
 from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t, uint8_t
 
 
@@ -21,13 +21,13 @@ cdef float64_t TOLERANCE = 1e-12
 cdef float64_t BUDGET_TOLERANCE = 1e-9
 
 
-cdef class Backbone(LazyChoice):
+cdef class Backbone(LazyGreedy):
     """The chain of one set of cases at a time.
 
     Parameters
     ----------
-    codes, class_of, mass, prior, prices, use_laziness
-        See :class:`LazyChoice`.
+    codes, class_of, weights, prior, prices, use_laziness
+        See :class:`LazyGreedy`.
     alpha : float
         The share of the pairs that the tests within a budget must cover.
     is_guarded, keep_all : bool
@@ -39,7 +39,7 @@ cdef class Backbone(LazyChoice):
         self,
         codes not None,
         class_of not None,
-        mass not None,
+        weights not None,
         prior not None,
         prices not None,
         *,
@@ -48,7 +48,7 @@ cdef class Backbone(LazyChoice):
         bint keep_all,
         bint use_laziness=True,
     ):
-        LazyChoice.__init__(self, codes, class_of, mass, prior, prices, use_laziness)
+        LazyGreedy.__init__(self, codes, class_of, weights, prior, prices, use_laziness)
         self.alpha = alpha
         self.is_guarded = is_guarded
         self.keep_all = keep_all
@@ -73,10 +73,10 @@ cdef class Backbone(LazyChoice):
             return 0
         free_test = self.find_free()
         if free_test >= 0:
-            self.put_down_free(free_test)
+            self.add_free_test(free_test)
         else:
             self.budget = self.find_budget()
-            self.put_down_chain()
+            self.build_chain()
         # Tests behind the first n_splitting show the same for all rows.
         self.move_rows(tests, n_splitting[0])
         return 0
@@ -91,7 +91,7 @@ cdef class Backbone(LazyChoice):
         self.n_steps = 0
         self.n_affordable = -1
         self.is_over = False
-        self.budget = self.spent = self.spent2 = 0.0
+        self.budget = self.spent_on_weight = self.spent_on_pairs = 0.0
         while i < n_splitting[0]:
             test = tests[i]
             if self.measure_test(test):
@@ -126,7 +126,7 @@ cdef class Backbone(LazyChoice):
             float64_t spent = 0.0
         self.n_order = 0
         self.is_enough = False
-        self.revive()
+        self.uncover_all()
         self.skip_useless = True
         self.fill_heap(&self.candidates[0], self.n_splitting, budget, False)
         while not self.is_enough:
@@ -140,7 +140,7 @@ cdef class Backbone(LazyChoice):
             # The first test alone is often enough, and then U is not needed.
             if self.n_order > 1 or self.pairs_covered[test] < self.target:
                 self.cover(test)
-                self.is_enough = self.pairs - self.alive_pairs >= self.target
+                self.is_enough = self.pairs - self.uncovered_pairs >= self.target
             else:
                 self.is_enough = True
 
@@ -222,7 +222,7 @@ cdef class Backbone(LazyChoice):
     # The chain.
 
     cdef intp_t find_free(self) noexcept nogil:
-        """Return the free test that leaves the fewest pairs in its star; -1 if none."""
+        """Return the free test that leaves the fewest pairs together; -1 if none."""
         cdef intp_t i, test, best = -1
         for i in range(self.n_splitting):
             test = self.candidates[i]
@@ -239,24 +239,24 @@ cdef class Backbone(LazyChoice):
                 best = test
         return best
 
-    cdef int put_down_free(self, intp_t test) except -1 nogil:
-        """Part all cases by a test that costs nothing."""
-        memcpy(&self.laid[0], &self.alive[0], self.n_rows * sizeof(int32_t))
-        self.sort_by_code(test, &self.laid[0], self.n_rows)
+    cdef int add_free_test(self, intp_t test) except -1 nogil:
+        """Divide all cases by a test that costs nothing."""
+        memcpy(&self.placed[0], &self.uncovered[0], self.n_rows * sizeof(int32_t))
+        self.sort_by_code(test, &self.placed[0], self.n_rows)
         self.add_step(test, -1, 0, self.n_rows)
         return 0
 
-    cdef int put_down(self, intp_t test) except -1 nogil:
+    cdef int add_test(self, intp_t test) except -1 nogil:
         """Add a test to the chain."""
         cdef intp_t n_left = self.cover(test)
-        self.sort_by_code(test, &self.laid[self.n_laid], n_left)
-        self.add_step(test, self.star[test], self.n_laid, self.n_laid + n_left)
-        self.n_laid += n_left
+        self.sort_by_code(test, &self.placed[self.n_placed], n_left)
+        self.add_step(test, self.main_code[test], self.n_placed, self.n_placed + n_left)
+        self.n_placed += n_left
         return 0
 
-    cdef int put_down_chain(self) except -1 nogil:
-        """Put down tests within the budget, first by mass, then by pairs."""
-        self.revive()
+    cdef int build_chain(self) except -1 nogil:
+        """Add tests within the budget, first by weight, then by pairs."""
+        self.uncover_all()
         self.skip_useless = self.is_guarded
         self.fill_heap(&self.candidates[0], self.n_candidates, self.budget, True)
         self.extend(True)
@@ -267,34 +267,34 @@ cdef class Backbone(LazyChoice):
             )
             self.extend(False)
         memcpy(
-            &self.laid[0] + self.n_laid, &self.alive[0], self.n_alive * sizeof(int32_t)
+            &self.placed[0] + self.n_placed, &self.uncovered[0], self.n_uncovered * sizeof(int32_t)
         )
         return 0
 
     cdef int extend(self, bint is_first) except -1 nogil:
-        """Put down tests as long as the budget of a part of the chain lasts.
+        """Add tests as long as the budget of one half of the chain lasts.
 
-        The first part never spends more than the budget. The second may do so by its
+        The first half never spends more than the budget. The second may do so by its
         last test, so that both together spend at most three times the budget.
         """
         cdef:
             intp_t test
             float64_t most = self.budget * (1 + TOLERANCE)
-        while self.n_alive > 0 and (self.alive_pairs > 0 or not self.is_guarded):
-            test = self.pick(most - self.spent if is_first else most)
+        while self.n_uncovered > 0 and (self.uncovered_pairs > 0 or not self.is_guarded):
+            test = self.pick(most - self.spent_on_weight if is_first else most)
             if test < 0:
                 return 0
-            if self.is_guarded and not self.parts_alive(test):
+            if self.is_guarded and not self.splits_uncovered(test):
                 # All of U would leave here together. It need not pay for that: what
-                # leaves has at most half of the pairs, so U is ready to be parted anew.
+                # leaves has at most half of the pairs, so U is ready for a call of its own.
                 self.is_over = True
                 return 0
-            self.put_down(test)
+            self.add_test(test)
             if is_first:
-                self.spent += self.prices[test]
+                self.spent_on_weight += self.prices[test]
             else:
-                self.spent2 += self.prices[test]
-                if self.spent2 > most:
+                self.spent_on_pairs += self.prices[test]
+                if self.spent_on_pairs > most:
                     return 0
         return 0
 
@@ -308,7 +308,7 @@ cdef class Backbone(LazyChoice):
         self.n_candidates = n
 
     cdef int add_step(
-        self, intp_t test, intp_t star, intp_t start, intp_t after
+        self, intp_t test, intp_t main_code, intp_t start, intp_t after
     ) except -1 nogil:
         cdef Step* larger
         if self.n_steps == self.step_room:
@@ -319,13 +319,13 @@ cdef class Backbone(LazyChoice):
                     raise MemoryError("no memory left for a chain of tests")
             self.steps = larger
         self.steps[self.n_steps].test = test
-        self.steps[self.n_steps].star = star
+        self.steps[self.n_steps].main_code = main_code
         self.steps[self.n_steps].start = start
         self.steps[self.n_steps].after = after
         self.n_steps += 1
         return 0
 
-    # Doors for tests: all cases, all tests, nothing put down.
+    # Doors for tests: all cases, all tests, an empty chain.
 
     cdef int open_all(self) except -1:
         cdef:
@@ -337,9 +337,9 @@ cdef class Backbone(LazyChoice):
         return 0
 
     def measure(self):
-        """Return (star, pairs covered) of each test on all rows."""
+        """Return (main code, pairs covered) of each test on all rows."""
         self.open_all()
-        return np.array(self.star), np.array(self.pairs_covered)
+        return np.array(self.main_code), np.array(self.pairs_covered)
 
     def choose_adapted(self, float64_t budget):
         """Return the tests that the adapted greedy chooses and the pairs they cover."""
@@ -352,7 +352,7 @@ cdef class Backbone(LazyChoice):
         self.make_order(budget)
         # Tests that cover nothing more come last; they are never chosen over others.
         for i in range(self.n_order):
-            self.revive()
+            self.uncover_all()
             for test in [*chosen, self.order[i]]:
                 self.cover(test)
             if self.order_spent[i] > budget * (1 + TOLERANCE) or (
@@ -362,7 +362,7 @@ cdef class Backbone(LazyChoice):
                 if self.pairs_covered[self.order[i]] >= before:
                     return [self.order[i]], self.pairs_covered[self.order[i]]
                 break
-            before = self.pairs - self.alive_pairs
+            before = self.pairs - self.uncovered_pairs
             chosen.append(self.order[i])
         return chosen, before
 

@@ -14,11 +14,11 @@ from askless._core.base._types cimport (
 )
 
 
-# Masses closer than this, relatively, are equal.
+# Weights closer than this, relatively, are equal.
 cdef float64_t TOLERANCE = 1e-12
 
-# The sigma of a test is listed if it holds at most one row in so many. A gain then
-# costs the length of the list instead of that of U.
+# What a test covers is listed if it is at most one row in so many. A gain then costs
+# the length of the list instead of that of U.
 cdef intp_t SPARSE = 8
 
 
@@ -59,7 +59,7 @@ cdef void move_cells(
     memcpy(column + first, scratch, n * sizeof(cell_t))
 
 
-cdef class Stars:
+cdef class Coverage:
     """One set of cases at a time, and the memory to measure tests in.
 
     Parameters
@@ -68,8 +68,8 @@ cdef class Stars:
         Used up: rows are moved in it. So are those of the three that follow.
     class_of : ndarray of int32 of shape (n_rows,)
         The class of each row, ascending.
-    mass : ndarray of shape (n_rows,)
-        What a row counts for when tests are chosen by mass.
+    weights : ndarray of shape (n_rows,)
+        What a row counts for when tests are chosen by weight.
     prior : ndarray of shape (n_rows,)
         What a row weighs in the finished tree.
     """
@@ -78,7 +78,7 @@ cdef class Stars:
         self,
         codes not None,
         int32_t[::1] class_of not None,
-        float64_t[::1] mass not None,
+        float64_t[::1] weights not None,
         float64_t[::1] prior not None,
     ):
         cdef:
@@ -99,22 +99,22 @@ cdef class Stars:
         self.n_tests = n_tests
         self.stride = n_rows
         self.class_of = class_of
-        self.mass = mass
+        self.weights = weights
         self.prior = prior
-        self.star = np.zeros(n_tests, dtype=np.int32)
-        self.n_hits = np.zeros(n_tests, dtype=np.int64)
+        self.main_code = np.zeros(n_tests, dtype=np.int32)
+        self.n_covered = np.zeros(n_tests, dtype=np.int64)
         self.pairs_covered = np.zeros(n_tests)
-        self.mass_covered = np.zeros(n_tests)
+        self.weight_covered = np.zeros(n_tests)
         self.list_start = np.zeros(n_tests, dtype=np.int64)
-        self.alive = np.zeros(n_rows, dtype=np.int32)
-        self.is_alive = np.zeros(n_rows, dtype=np.uint8)
-        self.class_alive = np.zeros(np.max(class_of) + 1, dtype=np.int64)
-        self.laid = np.zeros(n_rows, dtype=np.int32)
+        self.uncovered = np.zeros(n_rows, dtype=np.int32)
+        self.is_uncovered = np.zeros(n_rows, dtype=np.uint8)
+        self.class_uncovered = np.zeros(np.max(class_of) + 1, dtype=np.int64)
+        self.placed = np.zeros(n_rows, dtype=np.int32)
         self.run_rows = np.zeros(n_codes, dtype=np.int64)
         self.run_codes = np.zeros(n_codes, dtype=np.int32)
         self.code_rows = np.zeros(n_codes, dtype=np.int64)
         self.code_squares = np.zeros(n_codes)
-        self.code_mass = np.zeros(n_codes)
+        self.code_weight = np.zeros(n_codes)
         self.codes_met = np.zeros(n_codes, dtype=np.int32)
         self.moved = np.zeros(8 * n_rows, dtype=np.uint8)
 
@@ -127,37 +127,37 @@ cdef class Stars:
     cdef void open(self, intp_t first, intp_t n_rows) noexcept nogil:
         self.first = first
         self.n_rows = n_rows
-        self.n_laid = 0
+        self.n_placed = 0
         self.n_listed = 0
-        self.revive()
-        self.pairs = self.alive_pairs
+        self.uncover_all()
+        self.pairs = self.uncovered_pairs
 
     cdef bint measure_test(self, intp_t test) except -1 nogil:
         cdef:
             const uint8_t* narrow = self.narrow
             const uint16_t* wide = self.wide
             intp_t row, code, n_run = 0, n_met = 0
-            int32_t label = self.class_of[self.first]
+            int32_t this_class = self.class_of[self.first]
         if wide != NULL:
             wide += test * self.stride
         else:
             narrow += test * self.stride
         for row in range(self.first, self.first + self.n_rows):
-            if self.class_of[row] != label:
+            if self.class_of[row] != this_class:
                 self.close_run(n_run, &n_met)
                 n_run = 0
-                label = self.class_of[row]
+                this_class = self.class_of[row]
             code = code_in(narrow, wide, row)
             if self.run_rows[code] == 0:
                 self.run_codes[n_run] = <int32_t> code
                 n_run += 1
             self.run_rows[code] += 1
-            self.code_mass[code] += self.mass[row]
+            self.code_weight[code] += self.weights[row]
         self.close_run(n_run, &n_met)
-        self.choose_star(test, n_met)
+        self.choose_main(test, n_met)
         self.list_start[test] = -1
-        if 0 < self.n_hits[test] <= self.n_rows // SPARSE:
-            self.list_hits(test)
+        if 0 < self.n_covered[test] <= self.n_rows // SPARSE:
+            self.list_covered(test)
         return n_met > 1
 
     cdef void close_run(self, intp_t n_run, intp_t* n_met) noexcept nogil:
@@ -175,11 +175,11 @@ cdef class Stars:
             self.code_squares[code] += <float64_t> n * <float64_t> n
             self.run_rows[code] = 0
 
-    cdef void choose_star(self, intp_t test, intp_t n_met) noexcept nogil:
-        """Settle the star: most pairs, then most mass, most cases, smallest code."""
+    cdef void choose_main(self, intp_t test, intp_t n_met) noexcept nogil:
+        """Settle the main outcome: most pairs, then weight, cases, smallest code."""
         cdef:
-            intp_t i, code, star = -1
-            float64_t pairs, most_pairs = -1.0, most_mass = -1.0, covered = 0.0
+            intp_t i, code, main_code = -1
+            float64_t pairs, most_pairs = -1.0, most_weight = -1.0, covered = 0.0
         for i in range(n_met):
             code = self.codes_met[i]
             pairs = count_pairs(<float64_t> self.code_rows[code],
@@ -188,44 +188,44 @@ cdef class Stars:
             self.code_squares[code] = pairs
             if pairs > most_pairs:
                 most_pairs = pairs
-                most_mass = self.code_mass[code]
+                most_weight = self.code_weight[code]
             elif pairs == most_pairs:
-                most_mass = max(most_mass, self.code_mass[code])
+                most_weight = max(most_weight, self.code_weight[code])
         for i in range(n_met):
             code = self.codes_met[i]
             if self.code_squares[code] < most_pairs:
                 continue
-            if self.code_mass[code] < most_mass * (1 - TOLERANCE):
+            if self.code_weight[code] < most_weight * (1 - TOLERANCE):
                 continue
             if (
-                star < 0
-                or self.code_rows[code] > self.code_rows[star]
-                or (self.code_rows[code] == self.code_rows[star] and code < star)
+                main_code < 0
+                or self.code_rows[code] > self.code_rows[main_code]
+                or (self.code_rows[code] == self.code_rows[main_code] and code < main_code)
             ):
-                star = code
+                main_code = code
         for i in range(n_met):
             code = self.codes_met[i]
-            if code != star:
-                covered += self.code_mass[code]
-        self.star[test] = <int32_t> star
-        self.n_hits[test] = self.n_rows - self.code_rows[star]
+            if code != main_code:
+                covered += self.code_weight[code]
+        self.main_code[test] = <int32_t> main_code
+        self.n_covered[test] = self.n_rows - self.code_rows[main_code]
         self.pairs_covered[test] = self.pairs - most_pairs
-        self.mass_covered[test] = covered
+        self.weight_covered[test] = covered
         for i in range(n_met):
             code = self.codes_met[i]
             self.code_rows[code] = 0
             self.code_squares[code] = 0.0
-            self.code_mass[code] = 0.0
+            self.code_weight[code] = 0.0
 
-    cdef int list_hits(self, intp_t test) except -1 nogil:
-        """List the rows of sigma."""
+    cdef int list_covered(self, intp_t test) except -1 nogil:
+        """List the rows that a test covers."""
         cdef:
             const uint8_t* narrow = self.narrow
             const uint16_t* wide = self.wide
-            intp_t row, star = self.star[test]
+            intp_t row, main_code = self.main_code[test]
             int32_t* larger
-        if self.n_listed + self.n_hits[test] > self.list_room:
-            self.list_room = max(1024, 2 * (self.n_listed + self.n_hits[test]))
+        if self.n_listed + self.n_covered[test] > self.list_room:
+            self.list_room = max(1024, 2 * (self.n_listed + self.n_covered[test]))
             larger = <int32_t*> realloc(self.listed, self.list_room * sizeof(int32_t))
             if larger == NULL:
                 with gil:
@@ -237,7 +237,7 @@ cdef class Stars:
             narrow += test * self.stride
         self.list_start[test] = self.n_listed
         for row in range(self.first, self.first + self.n_rows):
-            if code_in(narrow, wide, row) != star:
+            if code_in(narrow, wide, row) != main_code:
                 self.listed[self.n_listed] = <int32_t> row
                 self.n_listed += 1
         return 0
@@ -246,60 +246,60 @@ cdef class Stars:
         self, const int32_t* tests, intp_t n_tests
     ) noexcept nogil:
         # All pairs of S, unless cases of different class show the same throughout and
-        # that is every star.
+        # every test has that as its main outcome.
         cdef:
             intp_t i, row, n = 0, n_run = 0
             float64_t squares = 0.0
-            int32_t label = -1, test
+            int32_t this_class = -1, test
         for row in range(self.first, self.first + self.n_rows):
             for i in range(n_tests):
                 test = tests[i]
-                if self.code(test, row) != self.star[test]:
+                if self.code(test, row) != self.main_code[test]:
                     break
             else:
-                if self.class_of[row] != label:
+                if self.class_of[row] != this_class:
                     squares += <float64_t> n_run * <float64_t> n_run
                     n_run = 0
-                    label = self.class_of[row]
+                    this_class = self.class_of[row]
                 n_run += 1
                 n += 1
         squares += <float64_t> n_run * <float64_t> n_run
         return self.pairs - count_pairs(<float64_t> n, squares)
 
-    cdef void revive(self) noexcept nogil:
+    cdef void uncover_all(self) noexcept nogil:
         cdef:
             intp_t row
             float64_t squares = 0.0
             float64_t n
         for row in range(self.first, self.first + self.n_rows):
-            self.class_alive[self.class_of[row]] = 0
+            self.class_uncovered[self.class_of[row]] = 0
         for row in range(self.first, self.first + self.n_rows):
-            self.alive[row - self.first] = <int32_t> row
-            self.is_alive[row] = 1
-            n = <float64_t> self.class_alive[self.class_of[row]]
+            self.uncovered[row - self.first] = <int32_t> row
+            self.is_uncovered[row] = 1
+            n = <float64_t> self.class_uncovered[self.class_of[row]]
             # (n + 1)^2 - n^2
             squares += 2 * n + 1
-            self.class_alive[self.class_of[row]] += 1
-        self.n_alive = self.n_rows
-        self.alive_pairs = count_pairs(<float64_t> self.n_rows, squares)
+            self.class_uncovered[self.class_of[row]] += 1
+        self.n_uncovered = self.n_rows
+        self.uncovered_pairs = count_pairs(<float64_t> self.n_rows, squares)
         self.version += 1
 
     cdef float64_t gain(
-        self, intp_t test, bint by_mass, int64_t* n_hits
+        self, intp_t test, bint by_weight, int64_t* n_covered
     ) noexcept nogil:
         # By list and by scan the same terms are added in the same order.
         cdef:
             const uint8_t* narrow = self.narrow
             const uint16_t* wide = self.wide
-            intp_t star = self.star[test]
+            intp_t main_code = self.main_code[test]
             const int32_t* rows
             intp_t n, i, row
             bint is_listed = self.list_start[test] >= 0
             int64_t n_run = 0, n_all = 0
-            int32_t label = -1
+            int32_t this_class = -1
             float64_t total = 0.0
-        n_hits[0] = 0
-        if self.n_hits[test] == 0:
+        n_covered[0] = 0
+        if self.n_covered[test] == 0:
             return 0.0
         if wide != NULL:
             wide += test * self.stride
@@ -307,39 +307,39 @@ cdef class Stars:
             narrow += test * self.stride
         if is_listed:
             rows = self.listed + self.list_start[test]
-            n = self.n_hits[test]
+            n = self.n_covered[test]
         else:
-            rows = &self.alive[0]
-            n = self.n_alive
+            rows = &self.uncovered[0]
+            n = self.n_uncovered
         for i in range(n):
             row = rows[i]
             if is_listed:
-                if not self.is_alive[row]:
+                if not self.is_uncovered[row]:
                     continue
-            elif code_in(narrow, wide, row) == star:
+            elif code_in(narrow, wide, row) == main_code:
                 continue
             n_all += 1
-            if by_mass:
-                total += self.mass[row]
+            if by_weight:
+                total += self.weights[row]
                 continue
-            if self.class_of[row] != label:
-                if label >= 0:
-                    total += n_run * (2 * self.class_alive[label] - n_run)
+            if self.class_of[row] != this_class:
+                if this_class >= 0:
+                    total += n_run * (2 * self.class_uncovered[this_class] - n_run)
                 n_run = 0
-                label = self.class_of[row]
+                this_class = self.class_of[row]
             n_run += 1
-        n_hits[0] = n_all
-        if by_mass or n_all == 0:
+        n_covered[0] = n_all
+        if by_weight or n_all == 0:
             return total
-        total += n_run * (2 * self.class_alive[label] - n_run)
+        total += n_run * (2 * self.class_uncovered[this_class] - n_run)
         # `total` is what the sum q of the squares in U falls by. With u cases in U and
         # s of them covered:  (u^2 - q)/2 - ((u - s)^2 - (q - total))/2
-        return (<float64_t> (n_all * (2 * self.n_alive - n_all)) - total) / 2
+        return (<float64_t> (n_all * (2 * self.n_uncovered - n_all)) - total) / 2
 
-    cdef bint parts_alive(self, intp_t test) noexcept nogil:
-        cdef intp_t i, shown = self.code(test, self.alive[0])
-        for i in range(1, self.n_alive):
-            if self.code(test, self.alive[i]) != shown:
+    cdef bint splits_uncovered(self, intp_t test) noexcept nogil:
+        cdef intp_t i, shown = self.code(test, self.uncovered[0])
+        for i in range(1, self.n_uncovered):
+            if self.code(test, self.uncovered[i]) != shown:
                 return True
         return False
 
@@ -347,7 +347,7 @@ cdef class Stars:
         cdef:
             const uint8_t* narrow = self.narrow
             const uint16_t* wide = self.wide
-            intp_t star = self.star[test]
+            intp_t main_code = self.main_code[test]
             intp_t i, row, n_kept = 0, n_left = 0
             float64_t fall = 0.0
             int64_t n
@@ -355,21 +355,21 @@ cdef class Stars:
             wide += test * self.stride
         else:
             narrow += test * self.stride
-        for i in range(self.n_alive):
-            row = self.alive[i]
-            if code_in(narrow, wide, row) == star:
-                self.alive[n_kept] = <int32_t> row
+        for i in range(self.n_uncovered):
+            row = self.uncovered[i]
+            if code_in(narrow, wide, row) == main_code:
+                self.uncovered[n_kept] = <int32_t> row
                 n_kept += 1
             else:
-                self.laid[self.n_laid + n_left] = <int32_t> row
+                self.placed[self.n_placed + n_left] = <int32_t> row
                 n_left += 1
-                self.is_alive[row] = 0
+                self.is_uncovered[row] = 0
                 # The pairs of this case with those that are not yet taken out.
-                n = self.class_alive[self.class_of[row]]
-                fall += <float64_t> (self.n_alive - n_left + 1 - n)
-                self.class_alive[self.class_of[row]] = n - 1
-        self.n_alive = n_kept
-        self.alive_pairs -= fall
+                n = self.class_uncovered[self.class_of[row]]
+                fall += <float64_t> (self.n_uncovered - n_left + 1 - n)
+                self.class_uncovered[self.class_of[row]] = n - 1
+        self.n_uncovered = n_kept
+        self.uncovered_pairs -= fall
         if n_left > 0:
             self.version += 1
         return n_left
@@ -401,7 +401,7 @@ cdef class Stars:
 
     cdef void move_rows(self, const int32_t* tests, intp_t n_tests) noexcept nogil:
         cdef:
-            const int32_t* rows = &self.laid[0]
+            const int32_t* rows = &self.placed[0]
             intp_t first = self.first, n = self.n_rows, i, start
             void* scratch = <void*> &self.moved[0]
         for i in range(n_tests):
@@ -411,5 +411,5 @@ cdef class Stars:
             else:
                 move_cells(self.narrow + start, rows, first, n, <uint8_t*> scratch)
         move_cells(&self.class_of[0], rows, first, n, <int32_t*> scratch)
-        move_cells(&self.mass[0], rows, first, n, <float64_t*> scratch)
+        move_cells(&self.weights[0], rows, first, n, <float64_t*> scratch)
         move_cells(&self.prior[0], rows, first, n, <float64_t*> scratch)

@@ -3,7 +3,7 @@ from numpy.typing import NDArray
 
 from askless._core.chain._backbone import Backbone
 
-CALL_FIELDS: tuple[str, ...]
+RECORD_FIELDS: tuple[str, ...]
 
 def grow_dectree(
     backbone: Backbone,

@@ -20,23 +20,25 @@ cdef struct Pending:
     intp_t end
     intp_t parent
     intp_t parent_branch
-    intp_t n_tests        # the tests that may part the rows are the first of the list
+    intp_t n_tests        # the tests that may split the rows are the first of the list
     intp_t call           # the call that left this behind; -1: none
     intp_t step           # the step of a chain that comes next; -1: a call
     intp_t n_steps        # steps of all chains that are not finished
 
 
-cdef struct Call:
+cdef struct CallRecord:
     float64_t node
     float64_t parent      # the call that made it; -1: none
     float64_t n_cases
     float64_t pairs
     float64_t budget
-    float64_t spent
-    float64_t spent2
+    float64_t spent_on_weight
+    float64_t spent_on_pairs
 
 
-CALL_FIELDS = ("node", "parent", "n_cases", "pairs", "budget", "spent", "spent2")
+RECORD_FIELDS = (
+    "node", "parent", "n_cases", "pairs", "budget", "spent_on_weight", "spent_on_pairs",
+)
 
 
 cdef int extend(void** array, intp_t* room, intp_t needed, size_t size) except -1 nogil:
@@ -61,10 +63,10 @@ cdef class DecTreeGrower:
 
     cdef Backbone backbone
     cdef TreeBuffer tree
-    cdef bint needs_used              # whether tests that part nothing matter
+    cdef bint needs_used              # whether tests that split nothing matter
     cdef int32_t[::1] tests           # (n_tests,) shared; a call permutes its prefix
     cdef uint8_t[::1] is_used         # (n_tests,)
-    cdef float64_t[::1] class_mass    # (n_classes,)
+    cdef float64_t[::1] class_weight    # (n_classes,)
     cdef uint8_t[::1] is_met          # (n_classes,)
     cdef int32_t[::1] classes_met     # (n_classes,)
     cdef int32_t[::1] child_start     # (n_codes + 1,)
@@ -76,14 +78,14 @@ cdef class DecTreeGrower:
     cdef Step* steps
     cdef intp_t n_steps
     cdef intp_t step_room
-    cdef Call* calls
-    cdef intp_t n_calls
-    cdef intp_t call_room
+    cdef CallRecord* records
+    cdef intp_t n_records
+    cdef intp_t record_room
 
     def __dealloc__(self):
         free(self.stack)
         free(self.steps)
-        free(self.calls)
+        free(self.records)
 
     cdef int push(self, Pending item) except -1 nogil:
         extend(
@@ -107,7 +109,7 @@ cdef class DecTreeGrower:
         return 0
 
     cdef int start_call(self, Pending* item) except -1 nogil:
-        """Put down a chain and add its first test, or add a leaf."""
+        """Build a chain and add its first test, or add a leaf."""
         cdef:
             Step* first
             Step* step
@@ -127,7 +129,7 @@ cdef class DecTreeGrower:
             self.record_weights(item.start, item.end)
             return 0
         self.record_call(item)
-        item.call = self.n_calls - 1
+        item.call = self.n_records - 1
         item.step = self.n_steps
         extend(
             <void**> &self.steps, &self.step_room,
@@ -152,17 +154,17 @@ cdef class DecTreeGrower:
             node = self.tree.parent[node]
 
     cdef int record_call(self, const Pending* item) except -1 nogil:
-        cdef Call* call
-        extend(<void**> &self.calls, &self.call_room, self.n_calls + 1, sizeof(Call))
-        call = self.calls + self.n_calls
+        cdef CallRecord* call
+        extend(<void**> &self.records, &self.record_room, self.n_records + 1, sizeof(CallRecord))
+        call = self.records + self.n_records
         call.node = <float64_t> self.tree.n_nodes
         call.parent = <float64_t> item.call
         call.n_cases = <float64_t> (item.end - item.start)
         call.pairs = self.backbone.pairs
         call.budget = self.backbone.budget
-        call.spent = self.backbone.spent
-        call.spent2 = self.backbone.spent2
-        self.n_calls += 1
+        call.spent_on_weight = self.backbone.spent_on_weight
+        call.spent_on_pairs = self.backbone.spent_on_pairs
+        self.n_records += 1
         return 0
 
     cdef int add_step(self, Pending* item) except -1 nogil:
@@ -186,7 +188,7 @@ cdef class DecTreeGrower:
             child.parent_branch = i
             code = self.backbone.code(step.test, child.start)
             child.step = -1
-            if code == step.star and item.step + 1 < item.n_steps:
+            if code == step.main_code and item.step + 1 < item.n_steps:
                 child.step = item.step + 1
             self.push(child)
         return 0
@@ -195,13 +197,13 @@ cdef class DecTreeGrower:
         """List the rows of each child in the order of their codes."""
         cdef:
             intp_t n = 0, start = step.start, place
-            bint is_star_due = step.after < end
+            bint is_main_left = step.after < end
         while start < step.after:
-            if is_star_due and step.star < self.backbone.code(step.test, start):
+            if is_main_left and step.main_code < self.backbone.code(step.test, start):
                 self.child_start[n] = <int32_t> step.after
                 self.child_end[n] = <int32_t> end
                 n += 1
-                is_star_due = False
+                is_main_left = False
             place = start + 1
             while place < step.after and (
                 self.backbone.code(step.test, place)
@@ -212,68 +214,68 @@ cdef class DecTreeGrower:
             self.child_end[n] = <int32_t> place
             n += 1
             start = place
-        if is_star_due:
+        if is_main_left:
             self.child_start[n] = <int32_t> step.after
             self.child_end[n] = <int32_t> end
             n += 1
         return n
 
     cdef intp_t find_heaviest(self, intp_t n_children) noexcept nogil:
-        """Return the child with the most mass; on a tie, the first."""
+        """Return the child with the most prior weight; on a tie, the first."""
         cdef:
             intp_t i, place, best = 0
-            float64_t mass, most = -1.0
+            float64_t weight, most = -1.0
         for i in range(n_children):
-            mass = 0.0
+            weight = 0.0
             for place in range(self.child_start[i], self.child_end[i]):
-                mass += self.backbone.prior[place]
-            if mass > most:
-                most = mass
+                weight += self.backbone.prior[place]
+            if weight > most:
+                most = weight
                 best = i
         return best
 
     cdef int record_weights(self, intp_t start, intp_t end) except -1 nogil:
-        """Add the mass of each class among the rows [start, end[ to the tree."""
+        """Add the prior weight of each class among the rows [start, end[ to the tree."""
         cdef:
             intp_t place, i, n = 0
-            int32_t label
+            int32_t this_class
             bint is_sorted = True
         for place in range(start, end):
-            label = self.backbone.class_of[place]
-            if not self.is_met[label]:
-                self.is_met[label] = 1
-                is_sorted = is_sorted and (n == 0 or self.classes_met[n - 1] < label)
-                self.classes_met[n] = label
+            this_class = self.backbone.class_of[place]
+            if not self.is_met[this_class]:
+                self.is_met[this_class] = 1
+                is_sorted = is_sorted and (n == 0 or self.classes_met[n - 1] < this_class)
+                self.classes_met[n] = this_class
                 n += 1
-            self.class_mass[label] += self.backbone.prior[place]
+            self.class_weight[this_class] += self.backbone.prior[place]
         if not is_sorted:
             qsort(&self.classes_met[0], n, sizeof(int32_t), compare_ints)
         for i in range(n):
-            label = self.classes_met[i]
-            self.tree.add_weight(label, self.class_mass[label])
-            self.class_mass[label] = 0.0
-            self.is_met[label] = 0
+            this_class = self.classes_met[i]
+            self.tree.add_weight(this_class, self.class_weight[this_class])
+            self.class_weight[this_class] = 0.0
+            self.is_met[this_class] = 0
         return 0
 
-    def list_calls(self):
-        """Return a column for each field of a call."""
-        cdef float64_t[:, ::1] cells = np.zeros((self.n_calls + 1, len(CALL_FIELDS)))
-        memcpy(&cells[0, 0], self.calls, self.n_calls * sizeof(Call))
-        columns = np.asarray(cells)[: self.n_calls].T
-        return dict(zip(CALL_FIELDS, columns, strict=True))
+    def list_records(self):
+        """Return a column for each field of a call record."""
+        cdef float64_t[:, ::1] cells = np.zeros((self.n_records + 1, len(RECORD_FIELDS)))
+        memcpy(&cells[0, 0], self.records, self.n_records * sizeof(CallRecord))
+        columns = np.asarray(cells)[: self.n_records].T
+        return dict(zip(RECORD_FIELDS, columns, strict=True))
 
 
 def grow_dectree(Backbone backbone not None):
-    """Grow a tree on coded rows sorted by class; return its arrays and its calls.
+    """Grow a tree on coded rows sorted by class; return its arrays and call records.
 
-    The calls are columns of numbers, a row for each call of DecTree that put down a
+    The records are columns of numbers, a row for each call of DecTree that built a
     chain: its first ``node``, the call that was its ``parent``, ``n_cases``, ``pairs``,
-    the ``budget`` (0 where a free test was put down) and what each part of the chain
-    ``spent``. The backbone is used up. Memory beyond it: a few numbers a node.
+    the ``budget`` (0 where a free test was taken) and what was ``spent_on_weight`` and
+    ``spent_on_pairs``. The backbone is used up. Memory beyond it: a few numbers a node.
     """
     cdef:
         intp_t n_tests = backbone.n_tests
-        intp_t n_classes = backbone.class_alive.shape[0]
+        intp_t n_classes = backbone.class_uncovered.shape[0]
         intp_t n_codes = backbone.run_rows.shape[0]
         DecTreeGrower grower = DecTreeGrower()
         Pending root
@@ -282,7 +284,7 @@ def grow_dectree(Backbone backbone not None):
     grower.needs_used = not (backbone.is_guarded and backbone.keep_all)
     grower.tests = np.arange(n_tests, dtype=np.int32)
     grower.is_used = np.zeros(n_tests, dtype=np.uint8)
-    grower.class_mass = np.zeros(n_classes)
+    grower.class_weight = np.zeros(n_classes)
     grower.is_met = np.zeros(n_classes, dtype=np.uint8)
     grower.classes_met = np.zeros(n_classes, dtype=np.int32)
     grower.child_start = np.zeros(n_codes + 1, dtype=np.int32)
@@ -295,4 +297,4 @@ def grow_dectree(Backbone backbone not None):
     grower.push(root)
     with nogil:
         grower.grow()
-    return grower.tree.to_arrays(), grower.list_calls()
+    return grower.tree.to_arrays(), grower.list_records()

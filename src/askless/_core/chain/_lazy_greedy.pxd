@@ -4,15 +4,15 @@ Gains never rise as U shrinks. So a gain that was worked out for an earlier U bo
 gain now, and need not be worked out again unless it is the largest of all bounds.
 """
 
-from askless._core.chain._coverage cimport Stars
+from askless._core.chain._coverage cimport Coverage
 from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t
 
 
-cdef class LazyChoice(Stars):
+cdef class LazyGreedy(Coverage):
     cdef readonly bint use_laziness    # switch: changes time, never the answer
     cdef readonly int64_t n_gains      # how many gains were worked out since the start
     cdef const float64_t[::1] prices   # (n_tests,)
-    cdef bint by_mass                  # gains are masses; False: pairs
+    cdef bint by_weight                  # gains are masses; False: pairs
     cdef bint skip_useless             # leave out tests that cover nothing of U
 
     # bound[t] is the gain of t by its price, at the U of version seen_at[t]; -1: the
@@ -25,7 +25,7 @@ cdef class LazyChoice(Stars):
 
     # Start choosing among some tests, those of at most a price.
     cdef void fill_heap(
-        self, const int32_t* tests, intp_t n_tests, float64_t most, bint by_mass
+        self, const int32_t* tests, intp_t n_tests, float64_t most, bint by_weight
     ) noexcept nogil
 
     # Take out the test of most gain for its price among those of at most a price, which
@@ -39,5 +39,5 @@ cdef class LazyChoice(Stars):
     cdef void refresh(self, intp_t test) noexcept nogil
     cdef void refresh_all(self) noexcept nogil
     cdef bint settle_top(self, float64_t most) noexcept nogil
-    cdef bint refresh_rivals(self, float64_t most) noexcept nogil
+    cdef bint refresh_ties(self, float64_t most) noexcept nogil
     cdef intp_t take_winner(self, float64_t most) noexcept nogil

@@ -5,7 +5,7 @@ This module knows gains and prices. It must not know what is chosen for.
 
 import numpy as np
 
-from askless._core.chain._coverage cimport Stars
+from askless._core.chain._coverage cimport Coverage
 from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t
 
 
@@ -18,13 +18,13 @@ cdef float64_t TOLERANCE = 1e-12
 cdef intp_t PATIENCE = 4
 
 
-cdef class LazyChoice(Stars):
+cdef class LazyGreedy(Coverage):
     """A heap of tests by what they last gained for their price.
 
     Parameters
     ----------
-    codes, class_of, mass, prior
-        See :class:`Stars`.
+    codes, class_of, weights, prior
+        See :class:`Coverage`.
     prices : ndarray of shape (n_tests,)
     use_laziness : bool, default=True
         False works out every gain at every choice.
@@ -34,12 +34,12 @@ cdef class LazyChoice(Stars):
         self,
         codes not None,
         class_of not None,
-        mass not None,
+        weights not None,
         prior not None,
         const float64_t[::1] prices not None,
         bint use_laziness=True,
     ):
-        Stars.__init__(self, codes, class_of, mass, prior)
+        Coverage.__init__(self, codes, class_of, weights, prior)
         self.prices = prices
         self.use_laziness = use_laziness
         self.bound = np.zeros(self.n_tests)
@@ -48,21 +48,21 @@ cdef class LazyChoice(Stars):
         self.to_visit = np.zeros(self.n_tests + 1, dtype=np.int32)
 
     cdef void fill_heap(
-        self, const int32_t* tests, intp_t n_tests, float64_t most, bint by_mass
+        self, const int32_t* tests, intp_t n_tests, float64_t most, bint by_weight
     ) noexcept nogil:
         cdef:
             intp_t i, test
-            bint is_whole = self.n_alive == self.n_rows
+            bint is_whole = self.n_uncovered == self.n_rows
         self.n_heap = 0
-        self.by_mass = by_mass
+        self.by_weight = by_weight
         for i in range(n_tests):
             test = tests[i]
             if self.prices[test] > most * (1 + TOLERANCE):
                 continue
-            if self.skip_useless and self.n_hits[test] == 0:
+            if self.skip_useless and self.n_covered[test] == 0:
                 continue
             self.bound[test] = (
-                self.mass_covered[test] if by_mass else self.pairs_covered[test]
+                self.weight_covered[test] if by_weight else self.pairs_covered[test]
             ) / self.prices[test]
             self.seen_at[test] = self.version if is_whole else -1
             self.heap[self.n_heap] = <int32_t> test
@@ -98,11 +98,11 @@ cdef class LazyChoice(Stars):
     cdef void refresh(self, intp_t test) noexcept nogil:
         """Work out the gain of a test now."""
         cdef:
-            int64_t n_hits
-            float64_t value = self.gain(test, self.by_mass, &n_hits)
+            int64_t n_covered
+            float64_t value = self.gain(test, self.by_weight, &n_covered)
         self.n_gains += 1
         self.seen_at[test] = self.version
-        if self.skip_useless and n_hits == 0:
+        if self.skip_useless and n_covered == 0:
             self.bound[test] = -1.0
         else:
             self.bound[test] = value / self.prices[test]
@@ -137,7 +137,7 @@ cdef class LazyChoice(Stars):
                 self.sift_down(0)
         return False
 
-    cdef bint refresh_rivals(self, float64_t most) noexcept nogil:
+    cdef bint refresh_ties(self, float64_t most) noexcept nogil:
         """Refresh what might tie with the top and come before it; return if any was.
 
         Tests of equal bounds come by index, so this finds only near ties, usually none.
@@ -199,6 +199,6 @@ cdef class LazyChoice(Stars):
         if not self.use_laziness:
             self.refresh_all()
         while self.settle_top(most):
-            if not self.refresh_rivals(most):
+            if not self.refresh_ties(most):
                 return self.take_winner(most)
         return -1

@@ -2,7 +2,7 @@ from typing import TypedDict
 
 from askless._core.cost._workspace import Workspace
 
-class Judged(TypedDict):
+class _Scored(TypedDict):
     test: int
     cut: int
     gain: float
@@ -12,13 +12,13 @@ class Judged(TypedDict):
     score: float
     fits: bool
 
-RULES: dict[str, int]
+CRITERIA: dict[str, int]
 
-def judge_all(
-    workspace: Workspace,
-    rule: int,
+def score_all(
+    ws: Workspace,
+    criterion: int,
     w: float = 1.0,
     least_part: float = 0.0,
     with_penalty: bool = False,
     needs_gain: bool = False,
-) -> tuple[list[Judged], int]: ...
+) -> tuple[list[_Scored], int]: ...

@@ -5,10 +5,12 @@ in the program of C4.5, which that learner is pruned by. This module must not kn
 a mistake costs.
 """
 
-from libc.math cimport INFINITY, exp, fabs, lgamma, log, log1p, sqrt
+from libc.math cimport INFINITY, exp, log, sqrt
 from libc.string cimport memcpy
 
 import numpy as np
+
+from scipy.special.cython_special cimport betaincinv
 
 from askless._core.base._types cimport float64_t, intp_t, uint64_t
 
@@ -16,94 +18,28 @@ cdef enum:
     # Powers of two; a slot is overwritten by whatever comes to it next.
     FEW_SLOTS = 256
     MOST_SLOTS = 16384
-    MAX_STEPS = 200
 
 # Deviations of the normal distribution at some confidences, as in the program of C4.5.
 cdef float64_t[9] CONFIDENCES = [0, 0.001, 0.005, 0.01, 0.05, 0.1, 0.2, 0.4, 1]
 cdef float64_t[9] DEVIATIONS = [4, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0]
 
 
-cdef float64_t continue_fraction(
-    float64_t a, float64_t b, float64_t x
-) noexcept nogil:
-    """Return the continued fraction of the incomplete beta function, by Lentz."""
-    cdef:
-        float64_t tiny = 1e-300
-        float64_t c = 1.0
-        float64_t d = 1.0 - (a + b) * x / (a + 1.0)
-        float64_t h, k, change
-        intp_t i
-    if fabs(d) < tiny:
-        d = tiny
-    d = 1.0 / d
-    h = d
-    for i in range(1, 10 * MAX_STEPS):
-        k = i * (b - i) * x / ((a + 2 * i - 1.0) * (a + 2 * i))
-        d = 1.0 + k * d
-        c = 1.0 + k / c
-        if fabs(d) < tiny:
-            d = tiny
-        if fabs(c) < tiny:
-            c = tiny
-        d = 1.0 / d
-        h *= d * c
-        k = -(a + i) * (a + b + i) * x / ((a + 2 * i) * (a + 2 * i + 1.0))
-        d = 1.0 + k * d
-        c = 1.0 + k / c
-        if fabs(d) < tiny:
-            d = tiny
-        if fabs(c) < tiny:
-            c = tiny
-        d = 1.0 / d
-        change = d * c
-        h *= change
-        if fabs(change - 1.0) < 1e-15:
-            break
-    return h
-
-
-cdef float64_t share_below(
-    float64_t a, float64_t b, float64_t log_beta, float64_t x
-) noexcept nogil:
-    """Return the regularised incomplete beta function."""
-    cdef float64_t front = exp(a * log(x) + b * log1p(-x) - log_beta)
-    if x < (a + 1.0) / (a + b + 2.0):
-        return front * continue_fraction(a, b, x) / a
-    return 1.0 - front * continue_fraction(b, a, 1.0 - x) / b
-
-
 cdef float64_t expect_errors(
     float64_t m, float64_t s, float64_t confidence
 ) noexcept nogil:
-    cdef:
-        float64_t a, b, log_beta, target, low = 0.0, high = 1.0, p, off, slope, step
-        intp_t _i
     if m <= 0:
         return 0.0
     if s >= m:
         return m
     if s <= 0:
-        return m * (1.0 - exp(log(confidence) / m))
-    a = s + 1.0
-    b = m - s
-    log_beta = lgamma(a) + lgamma(b) - lgamma(a + b)
-    target = 1.0 - confidence
-    # Newton's steps from the mean, kept inside a bracket that always holds the root.
-    p = a / (a + b)
-    for _i in range(MAX_STEPS):
-        off = share_below(a, b, log_beta, p) - target
-        if off > 0:
-            high = p
-        else:
-            low = p
-        slope = exp((a - 1.0) * log(p) + (b - 1.0) * log1p(-p) - log_beta)
-        step = off / slope if slope > 0 else 0.0
-        if slope <= 0 or p - step <= low or p - step >= high:
-            step = p - 0.5 * (low + high)
-        p -= step
-        if fabs(step) <= 1e-15 * p:
-            break
-    return m * p
+        return expect_of_none(m, confidence)
+    # P(Binomial(m, p) <= s) is 1 minus the incomplete beta function of s + 1 and m - s.
+    return m * betaincinv(s + 1.0, m - s, 1.0 - confidence)
+
+
+cdef inline float64_t expect_of_none(float64_t m, float64_t confidence) noexcept nogil:
+    """Return the errors to expect of m rows of which none was wrong."""
+    return m * (1.0 - exp(log(confidence) / m))
 
 
 cdef float64_t expect_errors_c45(
@@ -115,9 +51,9 @@ cdef float64_t expect_errors_c45(
     if m <= 0:
         return 0.0
     if s < 1e-6:
-        return m * (1.0 - exp(log(confidence) / m))
+        return expect_of_none(m, confidence)
     if s < 0.9999:
-        none = m * (1.0 - exp(log(confidence) / m))
+        none = expect_of_none(m, confidence)
         one = expect_errors_c45(m, 1.0, confidence)
         return none + s * (one - none)
     if s + 0.5 >= m:

@@ -1,6 +1,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core.code._codes import Codes
 from askless._core.cost._induce import Inducer
 from askless._core.cost._workspace import Workspace
 from askless._core.price._prices import Prices
@@ -15,7 +16,7 @@ class Trials:
         workspace: Workspace,
         row_keys: NDArray[np.uint64],
         least_part: float,
-        rule: int,
+        criterion: int,
         value: int,
     ) -> None: ...
     def fitness(
@@ -26,3 +27,5 @@ class Trials:
         key: int,
         train_share: float,
     ) -> float: ...
+
+def key_rows(codes: Codes, class_ids: NDArray[np.int32]) -> NDArray[np.uint64]: ...

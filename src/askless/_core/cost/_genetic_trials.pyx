@@ -1,7 +1,7 @@
 """Grow a tree by invented prices on some rows, and see what it costs the others.
 
 The trials of a genetic search, thousands of them, each without the interpreter: rows
-are parted, a tree is grown and priced, and everything is forgotten but its cost. This
+are divided, a tree is grown and priced, and everything is forgotten but its cost. This
 module must not know where the invented prices come from.
 """
 
@@ -10,16 +10,18 @@ from libc.string cimport memset
 
 import numpy as np
 
-from askless._core.cost._induce cimport Inducer
-from askless._core.price._prices cimport Path, PricedNode, Prices, price_preorder
-from askless._core.tree._store cimport TreeBuffer
+from askless._core.base._keys cimport mix
 from askless._core.base._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint8_t, uint64_t,
 )
+from askless._core.cost._induce cimport Inducer
 from askless._core.cost._workspace cimport Workspace
+from askless._core.price._prices cimport Path, PricedNode, Prices, price_preorder
+from askless._core.tree._store cimport TreeBuffer
 
 # Mistakes closer than this, relatively, tie: the first class of them is decided.
 cdef float64_t TIE = 1e-12
+cdef float64_t TWO_64 = 18446744073709551616.0
 
 
 cdef class RowPricer:
@@ -192,24 +194,21 @@ cdef class Trials:
         Workspace workspace not None,             # all rows, at their true prices
         const uint64_t[::1] row_keys not None,    # IN (n_rows,) alike for rows alike
         float64_t least_part,
-        int rule,
+        int criterion,
         int value,
     ):
-        cdef:
-            Workspace ws = workspace.copy()
-            intp_t n_tests = ws.n_tests
+        cdef intp_t n_tests = workspace.n_tests
         invented = np.ones(n_tests)
-        ws.prices = Prices(
+        prices = Prices(
             invented, invented, np.full(n_tests, -1, np.int32),
             np.zeros(n_tests, np.uint8), np.zeros(n_tests + 1, np.int64), np.zeros(0),
         )
-        ws.path = Path(ws.prices)
         self.invented = invented
         self.row_keys = row_keys
         self.pricer = RowPricer(workspace.prices, workspace.mistakes)
         self.inducer = Inducer(
-            ws, rule=rule, least_part=least_part, needs_gain=True, value=value,
-            stop=np.zeros(1, np.int32),
+            workspace.copy(prices), criterion=criterion, least_part=least_part,
+            needs_gain=True, value=value, stop=np.zeros(1, np.int32),
         )
 
     def fitness(
@@ -222,7 +221,7 @@ cdef class Trials:
     ):
         """Return the true cost of a trial's tree on the rows that it has not met.
 
-        If one of the parts is empty, all rows are in both.
+        If one of the two sets is empty, all rows are in both.
         """
         cdef:
             Workspace ws = self.inducer.ws
@@ -233,10 +232,12 @@ cdef class Trials:
             raise ValueError(f"{ws.n_tests} prices are needed, got {costs.shape[0]}")
         with nogil:
             self.invented[:] = costs
-            self.inducer.taste.w = w
+            self.inducer.criterion.w = w
             self.inducer.errors.forget(confidence)
             for row in range(n_rows):
-                if share_of(self.row_keys[row] ^ key) < train_share:
+                if (
+                    <float64_t> mix(self.row_keys[row] ^ key) / TWO_64 < train_share
+                ):
                     ws.rows[n] = <int32_t> row
                     n += 1
                 else:
@@ -251,9 +252,25 @@ cdef class Trials:
         return cost
 
 
-cdef inline float64_t share_of(uint64_t key) noexcept nogil:
-    """Return a number from 0 to 1 that a key stands for."""
-    key = (key ^ (key >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9u
-    key = (key ^ (key >> 27)) * <uint64_t> 0x94D049BB133111EBu
-    key = key ^ (key >> 31)
-    return <float64_t> key / 18446744073709551616.0
+def key_rows(codes not None, const int32_t[::1] class_ids not None):
+    """Return a key for each row, the same for rows of the same codes and class.
+
+    Parameters
+    ----------
+    codes : uint8 or uint16 array of shape (n_tests, n_rows)
+    class_ids : int32 array of shape (n_rows,)
+
+    Returns
+    -------
+    uint64 array of shape (n_rows,)
+    """
+    keys = np.asarray(class_ids).astype(np.uint64)
+    for column in codes:
+        mix_column(keys, column.astype(np.uint64))
+    return keys
+
+
+cdef void mix_column(uint64_t[::1] keys, const uint64_t[::1] column) noexcept:
+    cdef intp_t row
+    for row in range(keys.shape[0]):
+        keys[row] = mix(keys[row] + column[row])

@@ -1,11 +1,11 @@
 """Contract of growing a tree that is kept, on some or all rows of a workspace."""
 
-from askless._core.cost._errors cimport ErrorTable
-from askless._core.cost._criteria cimport Choice, Taste
-from askless._core.cost._samples cimport Sampler, Value
-from askless._core.tree._store cimport TreeBuffer
 from askless._core.base._types cimport float64_t, int32_t, intp_t, uint64_t
-from askless._core.cost._workspace cimport Workspace
+from askless._core.cost._criteria cimport Choice, Criterion
+from askless._core.cost._errors cimport ErrorTable
+from askless._core.cost._samples cimport Sampler, Value
+from askless._core.cost._workspace cimport Node, Workspace
+from askless._core.tree._store cimport TreeBuffer
 
 
 cdef class Inducer:
@@ -13,7 +13,7 @@ cdef class Inducer:
     cdef Sampler sampler       # first of a chain, one a thread; works on `ws`
     cdef TreeBuffer tree       # of the last growth
     cdef ErrorTable errors
-    cdef Taste taste
+    cdef Criterion criterion
     cdef Value kind
     cdef bint prunes
     cdef bint use_bounds
@@ -31,23 +31,27 @@ cdef class Inducer:
     # Grow a tree on the first n of the rows that the workspace lists.
     cdef int grow_on(self, intp_t n) except -1 nogil
 
-    cdef intp_t start(self) noexcept nogil
     cdef float64_t grow_node(
-        self, intp_t start, intp_t n, intp_t active, intp_t n_active, uint64_t key,
-        float64_t ordering, intp_t parent, intp_t branch, intp_t depth,
+        self, const Node* node, intp_t parent, intp_t branch, intp_t depth
     ) except -1 nogil
-    cdef void cut_off(self, intp_t node) noexcept nogil
-    cdef intp_t find_default(self, intp_t at, Choice choice) noexcept nogil
+    cdef bint is_leaf(self, const Node* node, intp_t depth) noexcept nogil
+    cdef float64_t grow_children(
+        self, const Node* node, const Choice* choice, intp_t place, intp_t kept,
+        intp_t n_kept, intp_t depth,
+    ) except -1 nogil
+    cdef void cut_off(self, intp_t place) noexcept nogil
+    cdef intp_t find_default(self, intp_t at, const Choice* choice) noexcept nogil
     cdef Choice choose_test(
-        self, intp_t start, intp_t n, intp_t active, intp_t n_active, uint64_t key,
-        float64_t ordering, intp_t* kept, intp_t* n_kept,
+        self, const Node* node, intp_t* kept, intp_t* n_kept
+    ) noexcept nogil
+    cdef bint sample_choice(
+        self, const Node* node, intp_t* kept, intp_t* n_kept, Choice* best
     ) noexcept nogil
     cdef int list_candidates(
-        self, intp_t start, intp_t n, intp_t active, intp_t n_active,
-        float64_t ordering, intp_t* kept, intp_t* n_kept,
+        self, const Node* node, intp_t* kept, intp_t* n_kept
     ) except -1 nogil
     cdef int make_room(self) except -1 nogil
-    cdef void price_candidates(
-        self, intp_t start, intp_t n, intp_t kept, intp_t n_kept, uint64_t key,
-        float64_t ordering,
+    cdef void price_candidates(self, const Node* node) noexcept nogil
+    cdef void price_in_threads(
+        self, const Node* node, float64_t weight
     ) noexcept nogil

@@ -16,7 +16,7 @@ class Inducer:
         self,
         workspace: Workspace,
         *,
-        rule: int,
+        criterion: int,
         w: float = 1.0,
         least_part: float = 0.0,
         with_penalty: bool = False,

@@ -1,7 +1,7 @@
 """Contract of a workspace: examples as learners of least total cost count them.
 
 Rows are numbers into columns of codes. A node is a range of `rows`, moved in place and
-stably, so what a node's rows are in, follows from the path to it alone. A row is a
+stably, so the order of a node's rows follows from the path to it alone. A row is a
 short list of (class, weight): one entry for a known class, several for a class that is
 only likely. Everything is a sum over rows, never a mean.
 
@@ -12,10 +12,21 @@ before them left, so read it before going down into a child.
 
 from libc.math cimport log2
 
-from askless._core.price._prices cimport Path, Prices
+from askless._core.base._keys cimport mix_with
 from askless._core.base._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint64_t,
 )
+from askless._core.price._prices cimport Path, Prices
+
+
+# A node that is looked at.
+cdef struct Node:
+    intp_t start       # its rows are [start, start + n[ of the workspace
+    intp_t n
+    intp_t active      # where on the stack the tests that may split it are listed
+    intp_t n_active
+    uint64_t key       # source of its random numbers
+    float64_t due      # weight that tests are charged to below a delayed one; or 0
 
 
 cdef class Workspace:
@@ -70,11 +81,15 @@ cdef class Workspace:
     cdef int32_t[::1] spare                  # (n_rows,) for moving rows
     cdef int32_t[::1] place                  # by code
 
-    # A fresh workspace on the same examples, at the root.
-    cpdef Workspace copy(self)
+    # A fresh workspace on the same examples, at the root; perhaps at other prices.
+    cpdef Workspace copy(self, Prices prices=*)
 
     # List all rows, ascending.
     cdef void stand_on_all(self) noexcept nogil
+
+    # The root over the first n rows that are listed, with all tests; what is due and
+    # the stack are empty. n_active is 0 if memory ran out.
+    cdef Node start_root(self, intp_t n, uint64_t key) noexcept nogil
 
     # Find the classes and weights of the rows [start, start + n[.
     cdef void weigh(self, intp_t start, intp_t n) noexcept nogil
@@ -93,12 +108,18 @@ cdef class Workspace:
     # back by setting `top` to what it was. A pointer is good until the next take.
     cdef intp_t take(self, intp_t n) noexcept nogil
 
-    # What the test that was counted last charges all rows of the node, in context.
-    # Below a delayed test everything is ordered for all rows that reached that test:
-    # `ordering` is their weight, and 0 elsewhere. To buy a test, mark it with
-    # `path.charge`, and on the way back `path.unwind`: when the node is done, or below
-    # a delayed test, when that test's node is done.
-    cdef float64_t price(self, intp_t test, float64_t ordering) noexcept nogil
+    # What the test that was counted last charges all rows of the node, in context; see
+    # `_payments` for `due`.
+    cdef float64_t price(self, intp_t test, float64_t due) noexcept nogil
+
+    # Buy a test for a node of some weight and move its rows apart by it, as `split`
+    # does; `below` gets what is due to the children. Take the payment back by
+    # `path.unwind`: when the node is done, or if something is due, when the node of
+    # the delayed test is done.
+    cdef intp_t buy_and_split(
+        self, const Node* node, intp_t test, intp_t cut, float64_t weight,
+        float64_t* below,
+    ) noexcept nogil
 
 
 # x log2 x, from a table where x is a whole number in it.
@@ -107,6 +128,23 @@ cdef inline float64_t times_log(Workspace ws, float64_t x) noexcept nogil:
     if whole < ws.n_logs and <float64_t> whole == x:
         return ws.x_log_x[whole]
     return x * log2(x) if x > 0 else 0.0
+
+
+# The j-th child of a split that is described at `at`, its tests listed at `active`.
+cdef inline Node child_node(
+    Workspace ws, intp_t at, intp_t j, intp_t active, intp_t n_active, uint64_t key,
+    float64_t due,
+) noexcept nogil:
+    cdef:
+        Node child
+        const int32_t* starts = ws.stack + at + 1 + ws.stack[at]
+    child.start = starts[j]
+    child.n = starts[j + 1] - starts[j]
+    child.active = active
+    child.n_active = n_active
+    child.key = key
+    child.due = due
+    return child
 
 
 # Which class to decide, by the class weights that `weigh` found: the least cost of
@@ -119,14 +157,12 @@ cdef float64_t least_mistakes(
 ) noexcept nogil
 
 
-# Random numbers that depend on where they are used, not on what was drawn before.
-cdef inline uint64_t mix_keys(uint64_t a, uint64_t b) noexcept nogil:
-    cdef uint64_t z = a + <uint64_t> 0x9E3779B97F4A7C15u * (b + 1)
-    z = (z ^ (z >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9u
-    z = (z ^ (z >> 27)) * <uint64_t> 0x94D049BB133111EBu
-    return z ^ (z >> 31)
-
-
-# A number in [0, 1[ from a key.
-cdef inline float64_t draw(uint64_t key) noexcept nogil:
-    return <float64_t> (mix_keys(key, 0) >> 11) * (1.0 / 9007199254740992.0)
+# The key of a child, from that of its parent: random numbers depend on where in the
+# tree they are used, not on what was drawn before.
+cdef inline uint64_t child_key(
+    uint64_t key, intp_t test, intp_t cut, intp_t branch
+) noexcept nogil:
+    return mix_with(
+        mix_with(mix_with(key, <uint64_t> test), <uint64_t> (cut + 1)),
+        <uint64_t> branch,
+    )

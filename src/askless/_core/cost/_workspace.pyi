@@ -2,7 +2,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless._core.code._codes import Codes
-from askless._core.price._prices import Prices
+from askless._core.price._prices import Path, Prices
 
 class Workspace:
     n_rows: int
@@ -11,6 +11,7 @@ class Workspace:
     is_wide: bool
     is_hard: bool
     prices: Prices
+    path: Path
     def __init__(
         self,
         codes: Codes,
@@ -22,4 +23,5 @@ class Workspace:
         mistakes: NDArray[np.float64],
         prices: Prices,
     ) -> None: ...
-    def copy(self) -> Workspace: ...
+    def make_scratch(self) -> None: ...
+    def copy(self, prices: Prices | None = None) -> Workspace: ...

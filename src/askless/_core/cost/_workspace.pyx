@@ -11,10 +11,13 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from askless._core.base._bits cimport lowest_bit
-from askless._core.price._prices cimport Path, Prices
 from askless._core.base._types cimport (
     code_t, float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint64_t,
 )
+from askless._core.cost._payments cimport (
+    charge_alike, charge_by_outcome, due_below, is_priced_by_outcome,
+)
+from askless._core.price._prices cimport Path, Prices
 
 cdef enum:
     # Whole numbers whose x log x is kept.
@@ -87,7 +90,7 @@ cdef class Workspace:
     def __dealloc__(self):
         free(self.stack)
 
-    cpdef Workspace copy(self):
+    cpdef Workspace copy(self, Prices prices=None):
         cdef Workspace other = Workspace.__new__(Workspace)
         other.n_rows = self.n_rows
         other.n_tests = self.n_tests
@@ -103,7 +106,7 @@ cdef class Workspace:
         other.entry_weight = self.entry_weight
         other.row_weight = self.row_weight
         other.mistakes = self.mistakes
-        other.prices = self.prices
+        other.prices = self.prices if prices is None else prices
         other.x_log_x = self.x_log_x
         other.n_logs = self.n_logs
         other.is_whole = self.is_whole
@@ -114,6 +117,22 @@ cdef class Workspace:
         cdef intp_t row
         for row in range(self.n_rows):
             self.rows[row] = <int32_t> row
+
+    cdef Node start_root(self, intp_t n, uint64_t key) noexcept nogil:
+        cdef:
+            Node root
+            intp_t test
+        self.top = 0
+        self.path.unwind(0)
+        root.start = 0
+        root.n = n
+        root.active = self.take(self.n_tests)
+        root.n_active = self.n_tests if root.active >= 0 else 0
+        root.key = key
+        root.due = 0.0
+        for test in range(root.n_active):
+            self.stack[root.active + test] = <int32_t> test
+        return root
 
     cdef void weigh(self, intp_t start, intp_t n) noexcept nogil:
         cdef:
@@ -205,28 +224,25 @@ cdef class Workspace:
         if self.is_wide:
             if cut >= 0:
                 return cut_codes[uint16_t](self, &self.wide[test, 0], start, n, cut)
-            return part_codes[uint16_t](self, &self.wide[test, 0], start, n, test)
+            return divide_codes[uint16_t](self, &self.wide[test, 0], start, n, test)
         if cut >= 0:
             return cut_codes[uint8_t](self, &self.narrow[test, 0], start, n, cut)
-        return part_codes[uint8_t](self, &self.narrow[test, 0], start, n, test)
+        return divide_codes[uint8_t](self, &self.narrow[test, 0], start, n, test)
 
-    cdef float64_t price(self, intp_t test, float64_t ordering) noexcept nogil:
-        cdef:
-            const uint8_t* paid = &self.path.paid[0]
-            const uint8_t* is_open = &self.path.is_open[0]
-            intp_t m
-            float64_t total = 0.0
-        if paid[test]:
-            return 0.0
-        if self.prices.outcome_start[test] < self.prices.outcome_start[test + 1]:
-            for m in range(self.n_met):
-                total += self.code_weight[self.met[m]] * self.prices.price(
-                    test, self.met[m], paid, is_open
-                )
-            return total
-        return self.prices.price(test, -1, paid, is_open) * (
-            ordering if ordering > 0 else self.weight
-        )
+    cdef float64_t price(self, intp_t test, float64_t due) noexcept nogil:
+        if is_priced_by_outcome(self.path, test):
+            return charge_by_outcome(
+                self.path, test, &self.met[0], self.n_met, &self.code_weight[0], 1
+            )
+        return charge_alike(self.path, test, self.weight, due)
+
+    cdef intp_t buy_and_split(
+        self, const Node* node, intp_t test, intp_t cut, float64_t weight,
+        float64_t* below,
+    ) noexcept nogil:
+        below[0] = due_below(self.path, test, weight, node.due)
+        self.path.charge(test)
+        return self.split(node.start, node.n, test, cut)
 
 
 cdef void count_codes(
@@ -290,7 +306,7 @@ cdef intp_t cut_codes(
     return at
 
 
-cdef intp_t part_codes(
+cdef intp_t divide_codes(
     Workspace ws, const code_t* codes, intp_t start, intp_t n, intp_t test
 ) noexcept nogil:
     cdef:

@@ -1,7 +1,7 @@
 """Contract of blocks: votes of many rows, which walk each tree together."""
 
 from askless._core.ensemble._case cimport Case
-from askless._core.ensemble._rows cimport Rows
+from askless._core.ensemble._rows cimport Results, Rows
 from askless._core.ensemble._trees cimport Model
 from askless._core.price._prices cimport Prices
 from askless._core.base._types cimport float64_t, int32_t, intp_t, uint64_t
@@ -27,11 +27,11 @@ cdef class Blocks:
     cdef const Step* steps  # (n_nodes,) what a walk needs, in one place
     cdef intp_t depth       # the most tests on any path
 
-    # Buy for every row until it is settled.
+    # Buy for every row until it is settled, or until every tree has voted.
     cdef int run(
         self, const Model* m, const Case* root, Prices prices,
-        const float64_t[::1] inverse, const Rows* rows, int n_jobs,
-        float64_t[:, ::1] raw, float64_t[::1] cost, int32_t[::1] n_bought,
+        const float64_t[::1] inverse, const Rows* rows, bint is_complete,
+        const Results* results, int n_threads,
     ) except -1
 
 

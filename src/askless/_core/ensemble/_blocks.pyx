@@ -8,6 +8,7 @@ This module must not know of sums other than votes, nor of stopping early.
 """
 
 from cython.parallel import parallel, prange
+from libc.math cimport INFINITY
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
@@ -16,10 +17,10 @@ import numpy as np
 from askless._core.base._bits cimport lowest_bit
 from askless._core.ensemble._bounds cimport drop_classes
 from askless._core.ensemble._case cimport (
-    BOUGHT, Case, free_case, grab, make_case, reset, wait,
+    BOUGHT, Case, free_case, make_case, reset, wait,
 )
-from askless._core.ensemble._choice cimport View, choose, look, pay
-from askless._core.ensemble._rows cimport Rows, code_of
+from askless._core.ensemble._choice cimport View, choose, is_over, look, pay
+from askless._core.ensemble._rows cimport Results, Rows, code_of
 from askless._core.ensemble._trees cimport IS_SET, MISSING_LEFT, Model, goes_left
 from askless._core.price._prices cimport Prices
 from askless._core.base._types cimport (
@@ -49,32 +50,36 @@ cdef class Blocks:
 
     cdef int run(
         self, const Model* m, const Case* root, Prices prices,
-        const float64_t[::1] inverse, const Rows* rows, int n_jobs,
-        float64_t[:, ::1] raw, float64_t[::1] cost, int32_t[::1] n_bought,
+        const float64_t[::1] inverse, const Rows* rows, bint is_complete,
+        const Results* results, int n_threads,
     ) except -1:
         cdef:
             const Step* steps = self.steps
-            intp_t n_rows = rows.n_rows
             intp_t n_stops = min(m.n_tests, self.depth) + 1
             intp_t n_fit = MOST_NOTES // (max(m.n_trees, 1) * n_stops * sizeof(Stop))
             intp_t size = max(<intp_t> LANES, min(<intp_t> MOST_ROWS, n_fit))
-            intp_t n_blocks = (n_rows + size - 1) // size
-            intp_t block
+            intp_t n_blocks = (rows.n_rows + size - 1) // size
+            intp_t block, first, last, row
             uint8_t[::1] failed = np.zeros(1, dtype=np.uint8)
             Case* c
             Notes* notes
-        with nogil, parallel(num_threads=n_jobs):
+        with nogil, parallel(num_threads=n_threads):
             c = make_case(m, prices.n_groups)
             notes = make_notes(m, size, n_stops)
             for block in prange(n_blocks, schedule="dynamic"):
+                first = block * size
+                last = min(rows.n_rows, first + size)
                 if c == NULL or notes == NULL:
                     failed[0] = 1
                 else:
-                    run_block(
-                        m, c, root, prices, &inverse[0], steps, notes, rows,
-                        block * size, min(n_rows, (block + 1) * size),
-                        &raw[0, 0], &cost[0], &n_bought[0],
-                    )
+                    c.has_means = False
+                    code_block(m, rows, first, last, notes.codes)
+                    note_stops(m, steps, notes, last - first)
+                    for row in range(first, last):
+                        run_noted(
+                            m, c, root, prices, &inverse[0], notes, row - first,
+                            is_complete, results, row,
+                        )
             free_case(c)
             free_notes(notes)
         if failed[0]:
@@ -129,20 +134,19 @@ cdef intp_t count_depth(const Model* m) noexcept nogil:
 cdef Notes* make_notes(
     const Model* m, intp_t n_rows, intp_t n_stops
 ) noexcept nogil:
-    cdef:
-        bint failed = False
-        Notes* notes = <Notes*> calloc(1, sizeof(Notes))
+    cdef Notes* notes = <Notes*> calloc(1, sizeof(Notes))
     if notes == NULL:
         return NULL
     notes.n_stops = n_stops
     # One more: a stop is written before it is known to be a new one.
-    notes.stops = <Stop*> grab(
-        (n_rows * m.n_trees * n_stops + 1) * sizeof(Stop), &failed
-    )
-    notes.codes = <int32_t*> grab(n_rows * m.n_tests * 4, &failed)
-    notes.place = <int32_t*> grab(m.n_trees * 4, &failed)
-    notes.seen = <int64_t*> grab(m.n_tests * LANES * 8, &failed)
-    if failed:
+    notes.stops = <Stop*> calloc(n_rows * m.n_trees * n_stops + 1, sizeof(Stop))
+    notes.codes = <int32_t*> calloc(n_rows * m.n_tests + 1, 4)
+    notes.place = <int32_t*> calloc(m.n_trees + 1, 4)
+    notes.seen = <int64_t*> calloc(m.n_tests * LANES + 1, 8)
+    if (
+        notes.stops == NULL or notes.codes == NULL or notes.place == NULL
+        or notes.seen == NULL
+    ):
         free_notes(notes)
         return NULL
     return notes
@@ -158,27 +162,17 @@ cdef void free_notes(Notes* notes) noexcept nogil:
     free(notes)
 
 
-cdef void run_block(
-    const Model* m, Case* c, const Case* root, Prices prices, const float64_t* inverse,
-    const Step* steps, Notes* notes,
-    const Rows* rows, intp_t first, intp_t last,
-    float64_t* raw, float64_t* cost, int32_t* n_bought,
+cdef void code_block(
+    const Model* m, const Rows* rows, intp_t first, intp_t last, int32_t* codes
 ) noexcept nogil:
     cdef intp_t row, test
-    c.has_means = False
     for row in range(first, last):
         for test in range(m.n_tests):
             # What no tree asks is not coded.
             if m.user_start[test + 1] > m.user_start[test]:
-                notes.codes[(row - first) * m.n_tests + test] = <int32_t> code_of(
+                codes[(row - first) * m.n_tests + test] = <int32_t> code_of(
                     m, rows, row, test
                 )
-    note_stops(m, steps, notes, last - first)
-    for row in range(first, last):
-        run_noted(
-            m, c, root, prices, inverse, notes, row - first,
-            raw + row * m.n_outputs, cost + row, n_bought + row,
-        )
 
 
 cdef void note_stops(
@@ -234,9 +228,9 @@ cdef void note_stops(
 
 cdef void run_noted(
     const Model* m, Case* c, const Case* root, Prices prices, const float64_t* inverse,
-    Notes* notes, intp_t row, float64_t* raw, float64_t* cost, int32_t* n_bought,
+    Notes* notes, intp_t row, bint is_complete, const Results* results, intp_t to,
 ) noexcept nogil:
-    """Buy for one row on its notes; the same purchases as ``_ensemble_rows`` makes."""
+    """Buy for one row on its notes; the same purchases as ``_rows`` makes."""
     cdef:
         const int32_t* codes = notes.codes + row * m.n_tests
         const Stop* stops = notes.stops + row * m.n_trees * notes.n_stops
@@ -250,7 +244,7 @@ cdef void run_noted(
     memset(notes.place, 0, m.n_trees * 4)
     while True:
         look(m, c, False, &view)
-        if c.n_waiting == 0 or view.is_settled:
+        if is_over(c, &view, INFINITY, is_complete):
             break
         test = choose(m, c, prices, inverse, &view)
         if test < 0:
@@ -277,6 +271,6 @@ cdef void run_noted(
             tree = after
         step = step + 1
     for q in range(m.n_outputs):
-        raw[q] = <float64_t> c.low[q]
-    cost[0] = spent
-    n_bought[0] = step
+        results.raw[to * m.n_outputs + q] = <float64_t> c.low[q]
+    results.cost[to] = spent
+    results.n_bought[to] = step

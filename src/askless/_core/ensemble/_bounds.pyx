@@ -123,17 +123,14 @@ cdef void load_leaf(const Model* m, Case* c, intp_t node) noexcept nogil:
 cdef void measure_tree(const Model* m, Case* c, intp_t tree) noexcept nogil:
     """Work out what a tree amounts to, from the leaves that it can still reach.
 
-    Splits on tests that were bought are stepped over. Children stand after their
-    parents in ``live``, so that going back over it meets them first.
+    Splits on tests that were bought are stepped over.
     """
     cdef:
         intp_t w = m.width
         intp_t start = m.tree_start[tree]
         intp_t top = descend(m, c, c.top[tree])
-        intp_t n = 0
-        intp_t n_stack = 0
-        intp_t i, q, node, left, right
-        float64_t wl, wr, both, mean, gap, gaps, top_weight, spread
+        intp_t n, i, q
+        float64_t top_weight
     c.top[tree] = <int32_t> top
     if m.nodes[top].test < 0:
         c.n_live[tree] = 0
@@ -142,12 +139,40 @@ cdef void measure_tree(const Model* m, Case* c, intp_t tree) noexcept nogil:
         memcpy(c.tree_low + tree * w, m.low + top * w, w * 8)
         memcpy(c.tree_high + tree * w, m.high + top * w, w * 8)
         return
+    n = list_live(m, c, top, c.live + start)
+    c.n_live[tree] = <int32_t> n
+    for i in range(start + n - 1, start - 1, -1):
+        measure_node(m, c, c.live[i])
+    top_weight = c.node_weight[top]
+    for i in range(start, start + n):
+        # At least one, so that no split that is open looks like nothing to buy.
+        c.parts[i] = 1 + llrint(c.node_gap[c.live[i]] / top_weight * m.score_unit)
+    c.tree_spread[tree] = llrint(c.node_spread[top] * m.spread_unit)
+    for q in range(w):
+        c.tree_low[tree * w + q] = c.node_low[top * w + q]
+        c.tree_high[tree * w + q] = c.node_high[top * w + q]
+        c.tree_mean[tree * w + q] = to_units(
+            c.node_mean[top * w + q], m.unit,
+            c.node_low[top * w + q], c.node_high[top * w + q],
+        )
+
+
+cdef intp_t list_live(
+    const Model* m, Case* c, intp_t top, int32_t* live
+) noexcept nogil:
+    """List the open splits below a node, parents before their children.
+
+    Their children are noted, and leaves are loaded. Returns how many splits there are.
+    """
+    cdef:
+        intp_t n = 0
+        intp_t n_stack = 1
+        intp_t node, left, right
     c.stack[0] = <int32_t> top
-    n_stack = 1
     while n_stack:
         n_stack -= 1
         node = c.stack[n_stack]
-        c.live[start + n] = <int32_t> node
+        live[n] = <int32_t> node
         n += 1
         left = descend(m, c, node + 1)
         right = descend(m, c, m.nodes[node].right)
@@ -163,45 +188,38 @@ cdef void measure_tree(const Model* m, Case* c, intp_t tree) noexcept nogil:
             n_stack += 1
         else:
             load_leaf(m, c, left)
-    c.n_live[tree] = <int32_t> n
-    for i in range(start + n - 1, start - 1, -1):
-        node = c.live[i]
-        left = c.left_of[node]
-        right = c.right_of[node]
-        wl = c.node_weight[left]
-        wr = c.node_weight[right]
-        both = wl + wr
-        spread = wl * c.node_spread[left] + wr * c.node_spread[right]
-        gaps = 0.0
-        for q in range(w):
-            gap = c.node_mean[left * w + q] - c.node_mean[right * w + q]
-            mean = (
-                wl * c.node_mean[left * w + q] + wr * c.node_mean[right * w + q]
-            ) / both
-            spread = spread + wl * wr / both * gap * gap
-            gaps = gaps + fabs(gap)
-            c.node_mean[node * w + q] = mean
-            c.node_low[node * w + q] = min(
-                c.node_low[left * w + q], c.node_low[right * w + q]
-            )
-            c.node_high[node * w + q] = max(
-                c.node_high[left * w + q], c.node_high[right * w + q]
-            )
-        c.node_weight[node] = both
-        c.node_spread[node] = spread / both
-        c.node_gap[node] = sqrt(wl * wr) * gaps
-    top_weight = c.node_weight[top]
-    for i in range(start, start + n):
-        # At least one, so that no split that is open looks like nothing to buy.
-        c.parts[i] = 1 + llrint(c.node_gap[c.live[i]] / top_weight * m.score_unit)
-    c.tree_spread[tree] = llrint(c.node_spread[top] * m.spread_unit)
+    return n
+
+
+cdef inline void measure_node(const Model* m, Case* c, intp_t node) noexcept nogil:
+    """Work out what an open split amounts to, from its two children."""
+    cdef:
+        intp_t w = m.width
+        intp_t left = c.left_of[node]
+        intp_t right = c.right_of[node]
+        intp_t q
+        float64_t wl = c.node_weight[left]
+        float64_t wr = c.node_weight[right]
+        float64_t both = wl + wr
+        float64_t spread = wl * c.node_spread[left] + wr * c.node_spread[right]
+        float64_t gaps = 0.0
+        float64_t gap
     for q in range(w):
-        c.tree_low[tree * w + q] = c.node_low[top * w + q]
-        c.tree_high[tree * w + q] = c.node_high[top * w + q]
-        c.tree_mean[tree * w + q] = to_units(
-            c.node_mean[top * w + q], m.unit,
-            c.node_low[top * w + q], c.node_high[top * w + q],
+        gap = c.node_mean[left * w + q] - c.node_mean[right * w + q]
+        spread = spread + wl * wr / both * gap * gap
+        gaps = gaps + fabs(gap)
+        c.node_mean[node * w + q] = (
+            wl * c.node_mean[left * w + q] + wr * c.node_mean[right * w + q]
+        ) / both
+        c.node_low[node * w + q] = min(
+            c.node_low[left * w + q], c.node_low[right * w + q]
         )
+        c.node_high[node * w + q] = max(
+            c.node_high[left * w + q], c.node_high[right * w + q]
+        )
+    c.node_weight[node] = both
+    c.node_spread[node] = spread / both
+    c.node_gap[node] = sqrt(wl * wr) * gaps
 
 
 cdef bint is_live(

@@ -12,6 +12,8 @@ cdef enum:
 
 cdef struct Case:
     # Where one case stands. What is marked (root) is copied from the first state.
+    # All arrays lie in one block of memory.
+    char* block
     int64_t* total    # (n_outputs,) expected sum (root)
     int64_t* low      # (n_outputs,) least sum (root)
     int64_t* high     # (n_outputs,) largest sum (root)
@@ -69,9 +71,6 @@ cdef struct Case:
 # Memory for a case, or NULL if there is none; and its end.
 cdef Case* make_case(const Model* m, intp_t n_groups) noexcept nogil
 cdef void free_case(Case* c) noexcept nogil
-
-# Memory that holds zeros, never none of it; `failed` is set if there is none left.
-cdef void* grab(intp_t n_bytes, bint* failed) noexcept nogil
 
 # Copy all of a deep state, once for each thread.
 cdef void copy_deep(const Model* m, Case* c, const Case* root) noexcept nogil

@@ -10,122 +10,100 @@ from askless._core.ensemble._trees cimport DEEP, Model
 from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t, uint8_t
 
 
-cdef void* grab(intp_t n_bytes, bint* failed) noexcept nogil:
-    cdef void* memory = calloc(max(n_bytes, 8), 1)
-    if memory == NULL:
-        failed[0] = True
-    return memory
-
-
 cdef void free_case(Case* c) noexcept nogil:
-    if c == NULL:
-        return
-    free(c.total)
-    free(c.low)
-    free(c.high)
-    free(c.spread)
-    free(c.need)
-    free(c.top)
-    free(c.head)
-    free(c.next)
-    free(c.state)
-    free(c.code)
-    free(c.paid)
-    free(c.is_open)
-    free(c.live)
-    free(c.parts)
-    free(c.n_live)
-    free(c.tree_mean)
-    free(c.tree_low)
-    free(c.tree_high)
-    free(c.tree_spread)
-    free(c.is_touched)
-    free(c.touched)
-    free(c.left_of)
-    free(c.right_of)
-    free(c.node_weight)
-    free(c.node_mean)
-    free(c.node_spread)
-    free(c.node_gap)
-    free(c.node_low)
-    free(c.node_high)
-    free(c.stack)
-    free(c.run_test)
-    free(c.n_runs)
-    free(c.run_end)
-    free(c.run_low)
-    free(c.run_high)
-    free(c.sum_low)
-    free(c.sum_high)
-    free(c.ended_low)
-    free(c.ended_high)
-    free(c.stale)
-    free(c.is_stale)
-    free(c.node_run_low)
-    free(c.node_run_high)
-    free(c)
+    if c != NULL:
+        free(c.block)
+        free(c)
 
 
 cdef Case* make_case(const Model* m, intp_t n_groups) noexcept nogil:
     """Return memory for a case, or NULL if there is none."""
-    cdef:
-        bint failed = False
-        Case* c = <Case*> calloc(1, sizeof(Case))
-        intp_t deep_nodes = m.n_nodes if m.mode == DEEP else 0
-        intp_t deep_trees = m.n_trees if m.mode == DEEP else 0
-        intp_t joint_trees = m.n_trees if m.is_joint else 0
-        intp_t n_runs = m.run_start[m.n_trees] if m.is_joint else 0
-        intp_t n_sums = m.n_outputs * m.code_start[m.n_tests] if m.is_joint else 0
-        intp_t joint_nodes = m.n_nodes if m.is_joint else 0
+    cdef Case* c = <Case*> calloc(1, sizeof(Case))
     if c == NULL:
         return NULL
-    c.total = <int64_t*> grab(m.n_outputs * 8, &failed)
-    c.low = <int64_t*> grab(m.n_outputs * 8, &failed)
-    c.high = <int64_t*> grab(m.n_outputs * 8, &failed)
-    c.spread = <int64_t*> grab(m.n_kinds * 8, &failed)
-    c.need = <int64_t*> grab(m.n_kinds * m.n_tests * 8, &failed)
-    c.top = <int32_t*> grab(m.n_trees * 4, &failed)
-    c.head = <int32_t*> grab(m.n_tests * 4, &failed)
-    c.next = <int32_t*> grab(m.n_trees * 4, &failed)
-    c.state = <uint8_t*> grab(m.n_tests, &failed)
-    c.code = <int32_t*> grab(m.n_tests * 4, &failed)
-    c.paid = <uint8_t*> grab(m.n_tests + 1, &failed)
-    c.is_open = <uint8_t*> grab(n_groups + 1, &failed)
-    c.live = <int32_t*> grab(deep_nodes * 4, &failed)
-    c.parts = <int64_t*> grab(deep_nodes * 8, &failed)
-    c.n_live = <int32_t*> grab(deep_trees * 4, &failed)
-    c.tree_mean = <int64_t*> grab(deep_trees * m.width * 8, &failed)
-    c.tree_low = <int64_t*> grab(deep_trees * m.width * 8, &failed)
-    c.tree_high = <int64_t*> grab(deep_trees * m.width * 8, &failed)
-    c.tree_spread = <int64_t*> grab(deep_trees * 8, &failed)
-    c.is_touched = <uint8_t*> grab(deep_trees, &failed)
-    c.touched = <int32_t*> grab(deep_trees * 4, &failed)
-    c.left_of = <int32_t*> grab(deep_nodes * 4, &failed)
-    c.right_of = <int32_t*> grab(deep_nodes * 4, &failed)
-    c.node_weight = <float64_t*> grab(deep_nodes * 8, &failed)
-    c.node_mean = <float64_t*> grab(deep_nodes * m.width * 8, &failed)
-    c.node_spread = <float64_t*> grab(deep_nodes * 8, &failed)
-    c.node_gap = <float64_t*> grab(deep_nodes * 8, &failed)
-    c.node_low = <int64_t*> grab(deep_nodes * m.width * 8, &failed)
-    c.node_high = <int64_t*> grab(deep_nodes * m.width * 8, &failed)
-    c.stack = <int32_t*> grab(deep_nodes * 4, &failed)
-    c.run_test = <int32_t*> grab(joint_trees * 4, &failed)
-    c.n_runs = <int32_t*> grab(joint_trees * 4, &failed)
-    c.run_end = <int32_t*> grab(n_runs * 4, &failed)
-    c.run_low = <int64_t*> grab(n_runs * m.width * 8, &failed)
-    c.run_high = <int64_t*> grab(n_runs * m.width * 8, &failed)
-    c.sum_low = <int64_t*> grab(n_sums * 8, &failed)
-    c.sum_high = <int64_t*> grab(n_sums * 8, &failed)
-    c.ended_low = <int64_t*> grab(m.n_outputs * 8, &failed)
-    c.ended_high = <int64_t*> grab(m.n_outputs * 8, &failed)
-    c.stale = <int32_t*> grab(joint_trees * 4, &failed)
-    c.is_stale = <uint8_t*> grab(joint_trees, &failed)
-    c.node_run_low = <int64_t*> grab(joint_nodes * m.width * 8, &failed)
-    c.node_run_high = <int64_t*> grab(joint_nodes * m.width * 8, &failed)
-    if failed:
-        free_case(c)
+    # Laid out twice: to see how much there is, and for good.
+    c.block = <char*> calloc(lay_out(m, c, n_groups), 1)
+    if c.block == NULL:
+        free(c)
         return NULL
+    lay_out(m, c, n_groups)
     return c
+
+
+cdef inline void* take(char* block, size_t* used, intp_t n_bytes) noexcept nogil:
+    """Return the next place of a block; each array begins at a line of the cache."""
+    cdef size_t at = used[0]
+    used[0] = at + ((<size_t> n_bytes + 63) & ~(<size_t> 63))
+    return NULL if block == NULL else block + at
+
+
+cdef size_t lay_out(const Model* m, Case* c, intp_t n_groups) noexcept nogil:
+    """Give every array its place in the block; return how many bytes they take."""
+    cdef:
+        char* block = c.block
+        # One more, so that no block is empty.
+        size_t used = 64
+    c.total = <int64_t*> take(block, &used, m.n_outputs * 8)
+    c.low = <int64_t*> take(block, &used, m.n_outputs * 8)
+    c.high = <int64_t*> take(block, &used, m.n_outputs * 8)
+    c.spread = <int64_t*> take(block, &used, m.n_kinds * 8)
+    c.need = <int64_t*> take(block, &used, m.n_kinds * m.n_tests * 8)
+    c.top = <int32_t*> take(block, &used, m.n_trees * 4)
+    c.head = <int32_t*> take(block, &used, m.n_tests * 4)
+    c.next = <int32_t*> take(block, &used, m.n_trees * 4)
+    c.state = <uint8_t*> take(block, &used, m.n_tests)
+    c.code = <int32_t*> take(block, &used, m.n_tests * 4)
+    c.paid = <uint8_t*> take(block, &used, m.n_tests + 1)
+    c.is_open = <uint8_t*> take(block, &used, n_groups + 1)
+    c.ended_low = <int64_t*> take(block, &used, m.n_outputs * 8)
+    c.ended_high = <int64_t*> take(block, &used, m.n_outputs * 8)
+    if m.mode == DEEP:
+        lay_out_deep(m, c, &used)
+    if m.is_joint:
+        lay_out_joint(m, c, &used)
+    return used
+
+
+cdef void lay_out_deep(const Model* m, Case* c, size_t* used) noexcept nogil:
+    cdef:
+        char* block = c.block
+        intp_t n_values = m.n_nodes * m.width * 8
+    c.live = <int32_t*> take(block, used, m.n_nodes * 4)
+    c.parts = <int64_t*> take(block, used, m.n_nodes * 8)
+    c.n_live = <int32_t*> take(block, used, m.n_trees * 4)
+    c.tree_mean = <int64_t*> take(block, used, m.n_trees * m.width * 8)
+    c.tree_low = <int64_t*> take(block, used, m.n_trees * m.width * 8)
+    c.tree_high = <int64_t*> take(block, used, m.n_trees * m.width * 8)
+    c.tree_spread = <int64_t*> take(block, used, m.n_trees * 8)
+    c.is_touched = <uint8_t*> take(block, used, m.n_trees)
+    c.touched = <int32_t*> take(block, used, m.n_trees * 4)
+    c.left_of = <int32_t*> take(block, used, m.n_nodes * 4)
+    c.right_of = <int32_t*> take(block, used, m.n_nodes * 4)
+    c.node_weight = <float64_t*> take(block, used, m.n_nodes * 8)
+    c.node_mean = <float64_t*> take(block, used, n_values)
+    c.node_spread = <float64_t*> take(block, used, m.n_nodes * 8)
+    c.node_gap = <float64_t*> take(block, used, m.n_nodes * 8)
+    c.node_low = <int64_t*> take(block, used, n_values)
+    c.node_high = <int64_t*> take(block, used, n_values)
+    c.stack = <int32_t*> take(block, used, m.n_nodes * 4)
+
+
+cdef void lay_out_joint(const Model* m, Case* c, size_t* used) noexcept nogil:
+    cdef:
+        char* block = c.block
+        intp_t n_runs = m.run_start[m.n_trees]
+        intp_t n_sums = m.n_outputs * m.code_start[m.n_tests]
+    c.run_test = <int32_t*> take(block, used, m.n_trees * 4)
+    c.n_runs = <int32_t*> take(block, used, m.n_trees * 4)
+    c.run_end = <int32_t*> take(block, used, n_runs * 4)
+    c.run_low = <int64_t*> take(block, used, n_runs * m.width * 8)
+    c.run_high = <int64_t*> take(block, used, n_runs * m.width * 8)
+    c.sum_low = <int64_t*> take(block, used, n_sums * 8)
+    c.sum_high = <int64_t*> take(block, used, n_sums * 8)
+    c.stale = <int32_t*> take(block, used, m.n_trees * 4)
+    c.is_stale = <uint8_t*> take(block, used, m.n_trees)
+    c.node_run_low = <int64_t*> take(block, used, m.n_nodes * m.width * 8)
+    c.node_run_high = <int64_t*> take(block, used, m.n_nodes * m.width * 8)
 
 
 cdef void reset(

@@ -1,4 +1,6 @@
-"""Contract of decisions: what is known of the answer, and what to buy for it."""
+"""Contract of decisions: what is known of the sums, and what to buy for them."""
+
+from libc.math cimport INFINITY
 
 from askless._core.ensemble._case cimport Case
 from askless._core.ensemble._trees cimport Model
@@ -7,7 +9,7 @@ from askless._core.base._types cimport float64_t, intp_t
 
 
 cdef struct View:
-    # What is known of the answer.
+    # What is known of the sums.
     intp_t first     # the leader; of two classes, 1 if the sum is positive
     intp_t second    # who follows
     bint is_settled
@@ -16,6 +18,16 @@ cdef struct View:
 
 # Write down who leads, whether that can still change, and, if wanted, how sure it is.
 cdef void look(const Model* m, Case* c, bint wants_z, View* view) noexcept nogil
+
+# Whether a case needs no more: nothing is open, or what is open cannot or will hardly
+# change the decision.
+cdef inline bint is_over(
+    const Case* c, const View* view, float64_t threshold, bint is_complete
+) noexcept nogil:
+    if c.n_waiting == 0 or (view.is_settled and not is_complete):
+        return True
+    return threshold < INFINITY and view.z >= threshold
+
 
 # The test that most waits for, for its price; -1 if nothing does.
 cdef intp_t choose(
@@ -32,7 +44,4 @@ cdef float64_t pay(
 cdef bint is_wanted(const Model* m, const Case* c, intp_t test) noexcept nogil
 
 # Write the sums: as the source adds them if every tree has ended.
-cdef void finish(
-    const Model* m, const Case* c, const float64_t* offset, bint is_single,
-    float64_t* raw,
-) noexcept nogil
+cdef void finish(const Model* m, const Case* c, float64_t* raw) noexcept nogil

@@ -1,4 +1,4 @@
-"""Say what is known of an answer, which test to buy next, and what it charges.
+"""Say what is known of the sums, which test to buy next, and what it charges.
 
 This module must not move a tree: it reads sums, bounds and what waits for each test.
 """
@@ -43,10 +43,10 @@ cdef void look(const Model* m, Case* c, bint wants_z, View* view) noexcept nogil
         intp_t second = -1
         float64_t lead, spread
         const int64_t* rank = c.total
-    if m.rule != CLASSES:
+    if m.target != CLASSES:
         view.first = c.total[0] > 0
         view.second = 0
-        if m.rule == TWO_CLASSES:
+        if m.target == TWO_CLASSES:
             view.is_settled = c.low[0] > m.slack or c.high[0] < -m.slack
             if m.is_joint and not view.is_settled:
                 view.is_settled = holds_jointly(m, c, view.first)
@@ -170,10 +170,7 @@ cdef bint is_wanted(const Model* m, const Case* c, intp_t test) noexcept nogil:
     return m.user_start[test + 1] > m.user_start[test]
 
 
-cdef void finish(
-    const Model* m, const Case* c, const float64_t* offset, bint is_single,
-    float64_t* raw,
-) noexcept nogil:
+cdef void finish(const Model* m, const Case* c, float64_t* raw) noexcept nogil:
     """Write the sums: as the source adds them if every tree has ended."""
     cdef:
         intp_t tree, q, first, node
@@ -190,12 +187,12 @@ cdef void finish(
             raw[q] = <float64_t> c.total[q] / m.unit
         return
     for q in range(m.n_outputs):
-        raw[q] = offset[q]
+        raw[q] = m.offset[q]
     for tree in range(m.n_trees):
         node = c.top[tree]
         first = m.output[tree]
         for q in range(m.width):
-            if is_single:
+            if m.is_single:
                 small = <float32_t> raw[first + q]
                 small = small + <float32_t> m.value[node * m.width + q]
                 raw[first + q] = small

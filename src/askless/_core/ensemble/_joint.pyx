@@ -207,7 +207,7 @@ cdef bint is_near(const Model* m, const Case* c, intp_t first) noexcept nogil:
     """
     cdef intp_t q
     cdef float64_t lead, open_part
-    if m.rule == TWO_CLASSES:
+    if m.target == TWO_CLASSES:
         lead = <float64_t> (c.total[0] if first else -c.total[0])
         open_part = <float64_t> (
             c.total[0] - c.low[0] if first else c.high[0] - c.total[0]
@@ -232,7 +232,7 @@ cdef bint holds_jointly(const Model* m, Case* c, intp_t first) noexcept nogil:
     if not is_near(m, c, first):
         return False
     refresh_runs(m, c)
-    if m.rule == TWO_CLASSES:
+    if m.target == TWO_CLASSES:
         if first:
             return least_sum(m, c, 0, -1) > m.slack
         return largest_sum(m, c, 0) < -m.slack

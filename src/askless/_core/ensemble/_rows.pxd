@@ -8,6 +8,7 @@ from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t
 
 
 cdef struct Rows:
+    # Where the codes of rows come from.
     intp_t n_rows
     const float64_t* values    # (n_rows, n_tests) numbers, or NULL
     const int32_t* codes       # (n_rows, n_tests) else
@@ -30,14 +31,24 @@ cdef inline intp_t code_of(
     )
 
 
+cdef struct Terms:
+    # When a row stops, and what must be kept up for it.
+    float64_t threshold   # once the lead is so many deviations; infinite for never
+    bint is_complete      # go on until every tree has ended
+    bint has_means        # of votes: whether sums must be good for probabilities
+
+
+cdef struct Results:
+    # What is written of each row.
+    float64_t* raw        # (n_rows, n_outputs) the sums where it stopped
+    float64_t* cost       # (n_rows,)
+    int32_t* n_bought     # (n_rows,)
+    float64_t* steps      # (n_rows, 3, n_tests + 1) cost, z and decision; or NULL
+
+
 # Run every row until it is settled or sure enough, `chunk` rows at a time to a thread.
-# Every step is written down too, unless `steps` is None.
 cdef int run_each(
     const Model* m, const Case* root, Prices prices, const float64_t[::1] inverse,
-    const Rows* rows, float64_t threshold, bint is_complete, bint has_means,
-    const float64_t* offset, bint is_single, int n_jobs, int chunk,
-    float64_t[:, ::1] raw,        # OUT (n_rows, n_outputs)
-    float64_t[::1] cost,          # OUT (n_rows,)
-    int32_t[::1] n_bought,        # OUT (n_rows,)
-    float64_t[:, :, ::1] steps,   # OUT (n_rows, 3, n_tests + 1) cost, z and answer
+    const Rows* rows, const Terms* terms, const Results* results, int n_threads,
+    int chunk,
 ) except -1

@@ -21,6 +21,7 @@ cdef enum:
     DEEP = 1
     VOTE = 2
 
+# What is decided.
 cdef enum:
     TWO_CLASSES = 0
     CLASSES = 1
@@ -46,13 +47,15 @@ cdef struct Model:
     intp_t n_kinds          # rows of `need` and `spread`: one for each output, or one
     int mode                # PATH, DEEP or VOTE
     bint is_joint           # deep, with bounds by outcome too
-    int rule                # TWO_CLASSES, CLASSES or NUMBER
+    int target              # TWO_CLASSES, CLASSES or NUMBER
     bint ties_are_exact     # sums are whole numbers in the source too
+    bint is_single          # the source adds in single precision
     int64_t slack           # lead that no rounding in the source can turn
     int64_t tolerance       # of a number: how wide its bounds may be
     float64_t unit          # sums are counted in 1 / unit
     float64_t spread_unit
     float64_t score_unit
+    const float64_t* offset   # (n_outputs,) where sums start
     Node* nodes
     const uint64_t* words     # sets of codes that go left
     const int32_t* n_levels   # (n_tests,)

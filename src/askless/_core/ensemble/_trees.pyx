@@ -43,59 +43,67 @@ cdef void measure_nodes(
     Model* m, float64_t* mean, float64_t* variance, float64_t* weight
 ) noexcept nogil:
     """Work out, from the leaves up, what each whole subtree amounts to."""
-    cdef:
-        intp_t w = m.width
-        intp_t node, left, right, q
-        float64_t wl, wr, both, gap
-        bint is_vote = m.mode == VOTE
+    cdef intp_t node
     for node in range(m.n_nodes - 1, -1, -1):
         if m.nodes[node].test < 0:
             weight[node] = m.weight[node]
-            for q in range(w):
-                mean[node * w + q] = m.value[node * w + q]
-                if is_vote:
-                    if m.value[node * w + q] > 0:
-                        m.classes[node] = (<uint64_t> 1) << q
-                        m.share[node * w + q] = <uint16_t> FULL_SHARE
-                    continue
-                m.mean[node * w + q] = llrint(m.value[node * w + q] * m.unit)
-                m.low[node * w + q] = <int64_t> floor(m.value[node * w + q] * m.unit)
-                m.high[node * w + q] = <int64_t> ceil(m.value[node * w + q] * m.unit)
+            measure_leaf(m, node, mean)
+        else:
+            measure_split(m, node, mean, variance, weight)
+
+
+cdef void measure_leaf(Model* m, intp_t node, float64_t* mean) noexcept nogil:
+    cdef:
+        intp_t at
+        float64_t value
+    for at in range(node * m.width, (node + 1) * m.width):
+        value = m.value[at]
+        mean[at] = value
+        if m.mode != VOTE:
+            m.mean[at] = llrint(value * m.unit)
+            m.low[at] = <int64_t> floor(value * m.unit)
+            m.high[at] = <int64_t> ceil(value * m.unit)
+        elif value > 0:
+            m.classes[node] = (<uint64_t> 1) << (at - node * m.width)
+            m.share[at] = <uint16_t> FULL_SHARE
+
+
+cdef void measure_split(
+    Model* m, intp_t node, float64_t* mean, float64_t* variance, float64_t* weight
+) noexcept nogil:
+    cdef:
+        intp_t w = m.width
+        intp_t left = node + 1
+        intp_t right = m.nodes[node].right
+        intp_t q, at
+        float64_t wl = weight[left]
+        float64_t wr = weight[right]
+        float64_t both = wl + wr
+        float64_t gap
+    weight[node] = both
+    variance[node] = wl * variance[left] + wr * variance[right]
+    for q in range(w):
+        at = node * w + q
+        gap = mean[left * w + q] - mean[right * w + q]
+        mean[at] = (wl * mean[left * w + q] + wr * mean[right * w + q]) / both
+        variance[node] += wl * wr / both * gap * gap
+        if m.mode == VOTE:
+            m.share[at] = <uint16_t> llrint(mean[at] * FULL_SHARE)
             continue
-        left = node + 1
-        right = m.nodes[node].right
-        wl = weight[left]
-        wr = weight[right]
-        both = wl + wr
-        weight[node] = both
-        variance[node] = wl * variance[left] + wr * variance[right]
-        for q in range(w):
-            gap = mean[left * w + q] - mean[right * w + q]
-            mean[node * w + q] = (
-                wl * mean[left * w + q] + wr * mean[right * w + q]
-            ) / both
-            variance[node] += wl * wr / both * gap * gap
-            if is_vote:
-                m.share[node * w + q] = <uint16_t> llrint(
-                    mean[node * w + q] * FULL_SHARE
-                )
-                continue
-            m.low[node * w + q] = min(m.low[left * w + q], m.low[right * w + q])
-            m.high[node * w + q] = max(m.high[left * w + q], m.high[right * w + q])
-            m.mean[node * w + q] = to_units(
-                mean[node * w + q], m.unit, m.low[node * w + q], m.high[node * w + q]
-            )
-        if is_vote:
-            m.classes[node] = m.classes[left] | m.classes[right]
-            if m.classes[node] & (m.classes[node] - 1) == 0:
-                # Whatever is asked below, the vote is the same: as good as a leaf.
-                m.nodes[node].test = -1
-                m.nodes[node].right = 0
-                variance[node] = 0.0
-                continue
-        variance[node] = variance[node] / both
-        m.spread[node] = llrint(variance[node] * m.spread_unit)
-        m.score[node] = 1 + llrint(sqrt(variance[node]) * m.score_unit)
+        m.low[at] = min(m.low[left * w + q], m.low[right * w + q])
+        m.high[at] = max(m.high[left * w + q], m.high[right * w + q])
+        m.mean[at] = to_units(mean[at], m.unit, m.low[at], m.high[at])
+    if m.mode == VOTE:
+        m.classes[node] = m.classes[left] | m.classes[right]
+        if m.classes[node] & (m.classes[node] - 1) == 0:
+            # Whatever is asked below, the vote is the same: as good as a leaf.
+            m.nodes[node].test = -1
+            m.nodes[node].right = 0
+            variance[node] = 0.0
+            return
+    variance[node] = variance[node] / both
+    m.spread[node] = llrint(variance[node] * m.spread_unit)
+    m.score[node] = 1 + llrint(sqrt(variance[node]) * m.score_unit)
 
 
 cdef list lay_out_runs(Model* m):

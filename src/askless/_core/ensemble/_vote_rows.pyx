@@ -5,12 +5,11 @@ several side by side, and notes for each row and tree the tests on its path in o
 first use, then its leaf: four bytes each. The second plays the purchases of one row on
 its notes: trees wait in a list for each test, and buying one moves those that wait.
 
-The purchases are those of ``_ensemble``, which says what is bought and when a case is
-settled; what is not plain enough for four bytes is run there.
+The purchases are those of ``_rows``, which says what is bought and when a case is
+settled; what is not plain enough for four bytes is run there or by ``_blocks``.
 """
 
 from cython.parallel import parallel, prange
-from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -20,6 +19,11 @@ from askless._core.price._prices cimport Prices
 from askless._core.base._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint32_t, uint64_t,
 )
+from askless._core.ensemble._rows cimport Results, Rows
+from askless._core.ensemble._vote_play cimport (
+    Counts, add_vote, choose, find_free, find_open, is_settled, replace_votes,
+)
+from askless._core.ensemble._vote_room cimport Room, free_room, make_room
 from askless._core.ensemble._vote_trees cimport (
     MOST_CLASSES, MOST_LEVELS, MOST_TESTS, SCORE_AT, Step, TEST_AT, TOGETHER,
     walk_together,
@@ -37,145 +41,31 @@ cdef enum:
     # and few enough that their notes take no more bytes than this.
     MOST_ROWS = 512
     MOST_NOTES = 33554432
-    # Notes that are read at once, and may lie behind those of the last row.
-    AT_ONCE = 4
     # Bytes that memory is fetched by, and the most such lines of the next tree that
     # are fetched for a row of this one.
     LINE = 64
     MOST_LINES = 8
 
-cdef float64_t TIE = 1.0 + 1e-12
-
 
 cdef extern from *:
     """
-    #include <stdint.h>
-    typedef uint16_t Counts
-        __attribute__((vector_size(16), aligned(2), may_alias));
-    static inline void add_vote(Counts *moved, Counts *waiting, const Counts *vote) {
-        *moved += *vote;
-        *waiting += *vote;
-    }
-    static inline void replace_votes(
-        Counts *high, const Counts *before, const Counts *now
-    ) {
-        *high += *now - *before;
-    }
-    """
-    # Eight counts, one for each class, added at once.
-    ctypedef struct Counts:
-        pass
-    void add_vote(Counts* moved, Counts* waiting, const Counts* vote) nogil
-    void replace_votes(Counts* high, const Counts* before, const Counts* now) nogil
-
-
-cdef extern from *:
-    """
-    #include <stdlib.h>
-    #ifdef __linux__
-    #include <sys/mman.h>
-    #endif
     #define fetch(address) __builtin_prefetch(address)
     #define lowest_bit(word) __builtin_ctz(word)
-    /* Notes lie far apart: with large pages their addresses are found at once. */
-    static inline void *grab_large(size_t n_bytes) {
-    #if defined(__linux__) && defined(MADV_HUGEPAGE)
-        void *memory = NULL;
-        const size_t page = (size_t) 1 << 21;
-        if (n_bytes >= page && posix_memalign(&memory, page, n_bytes) == 0) {
-            (void) madvise(memory, n_bytes, MADV_HUGEPAGE);
-            return memory;
-        }
-    #endif
-        return malloc(n_bytes);
-    }
     """
     void fetch(const void* address) nogil
     int lowest_bit(uint32_t word) nogil
-    void* grab_large(size_t n_bytes) nogil
 
 
-cdef struct Room:
-    # What one thread works on.
-    uint16_t* codes    # (n_rows, n_tests + 1)
-    uint32_t* notes    # (n_rows, n_notes)
-    uint32_t* spare    # (n_notes,) where lanes without a row write
-    int32_t* start     # (n_rows, n_trees) where the notes of each tree start
-    int32_t* end       # (n_rows,)
-    int32_t* waiting   # (n_tests + 1, n_trees) by test, which notes trees wait at
-    int32_t* tail      # (n_tests + 1,) where the list of a test ends in `waiting`
-    uint16_t* votes    # (n_tests + 1, 8) what the trees in the list may say
-    float64_t* need    # (n_tests + 1,) whole numbers
-    uint8_t* is_bought  # (256,)
-    uint8_t* paid
-    uint8_t* is_open
-
-
-cdef void free_room(Room* room) noexcept nogil:
-    if room == NULL:
-        return
-    free(room.codes)
-    free(room.notes)
-    free(room.spare)
-    free(room.start)
-    free(room.end)
-    free(room.waiting)
-    free(room.tail)
-    free(room.votes)
-    free(room.need)
-    free(room.is_bought)
-    free(room.paid)
-    free(room.is_open)
-    free(room)
-
-
-cdef Room* make_room(
-    intp_t n_rows, intp_t n_tests, intp_t n_trees, intp_t n_notes, intp_t n_groups
-) noexcept nogil:
-    """Return memory for a block of rows, or NULL if there is none."""
-    cdef Room* room = <Room*> calloc(1, sizeof(Room))
-    if room == NULL:
-        return NULL
-    room.codes = <uint16_t*> calloc(n_rows * (n_tests + 1), 2)
-    room.notes = <uint32_t*> grab_large((n_rows * n_notes + AT_ONCE) * 4)
-    room.spare = <uint32_t*> calloc(n_notes + 1, 4)
-    room.start = <int32_t*> calloc(n_rows * n_trees + 1, 4)
-    room.end = <int32_t*> calloc(n_rows, 4)
-    room.waiting = <int32_t*> calloc((n_tests + 1) * n_trees + 1, 4)
-    room.tail = <int32_t*> calloc(n_tests + 1, 4)
-    room.votes = <uint16_t*> calloc((n_tests + 1) * MOST_CLASSES, 2)
-    room.need = <float64_t*> calloc(n_tests + 1, 8)
-    room.is_bought = <uint8_t*> calloc(256, 1)
-    room.paid = <uint8_t*> calloc(n_tests + 1, 1)
-    room.is_open = <uint8_t*> calloc(n_groups + 1, 1)
-    if (
-        room.codes == NULL or room.notes == NULL or room.start == NULL
-        or room.spare == NULL or room.end == NULL or room.waiting == NULL
-        or room.tail == NULL or room.votes == NULL or room.need == NULL
-        or room.is_bought == NULL or room.paid == NULL or room.is_open == NULL
-    ):
-        free_room(room)
-        return NULL
-    return room
+cdef struct Lanes:
+    # Rows on their way down one tree, side by side.
+    size_t[LANES] node
+    const uint16_t* codes[LANES]
+    uint32_t* to[LANES]       # where the next note of each goes
+    intp_t[LANES] row         # -1 if no row is left for it
 
 
 cdef class VoteRows:
     """The trees of a vote, packed for many rows; never changed after it is built."""
-
-    cdef intp_t n_tests
-    cdef intp_t n_trees
-    cdef intp_t n_classes
-    cdef intp_t n_notes              # the most notes of a row
-    cdef uint64_t[::1] steps         # (n_steps,) see _vote_trees
-    cdef int64_t[::1] root           # (n_trees + 1,)
-    cdef uint8_t[::1] is_used        # (n_tests + 1,) whether some tree asks it
-    cdef uint16_t[:, ::1] counts     # (256, 8) of each set of classes
-    # The first state, the same for every row.
-    cdef int32_t[::1] place          # (n_trees + 1,) of each tree, in `waiting`
-    cdef int32_t[::1] tail
-    cdef uint16_t[:, ::1] votes
-    cdef float64_t[::1] need
-    cdef uint16_t[::1] high          # (8,) what all trees may say
 
     @staticmethod
     def takes(intp_t n_tests, intp_t n_trees, intp_t n_classes, int64_t most_levels):
@@ -188,57 +78,51 @@ cdef class VoteRows:
 
     def __init__(self, layout, *, intp_t n_tests, intp_t n_classes):
         cdef:
-            intp_t tree, asked, bits, q, node
+            intp_t tree, asked, q, node
             uint64_t step
-        self.n_tests = n_tests
-        self.n_classes = n_classes
-        self.steps = layout.steps
-        self.root = layout.root
-        self.n_trees = self.root.shape[0] - 1
-        self.n_notes = layout.n_notes
-        self.is_used = np.zeros(n_tests + 1, dtype=np.uint8)
-        for node in range(self.steps.shape[0]):
-            self.is_used[(self.steps[node] >> TEST_AT) & 255] = 1
-        self.counts = np.zeros((256, MOST_CLASSES), dtype=np.uint16)
-        for bits in range(256):
-            for q in range(MOST_CLASSES):
-                self.counts[bits, q] = (bits >> q) & 1
-        self.place = np.zeros(self.n_trees + 1, dtype=np.int32)
-        self.tail = (np.arange(n_tests + 1) * self.n_trees).astype(np.int32)
-        self.votes = np.zeros((n_tests + 1, MOST_CLASSES), dtype=np.uint16)
-        self.need = np.zeros(n_tests + 1)
-        for tree in range(self.n_trees):
-            step = self.steps[self.root[tree]]
+            uint64_t[::1] steps = layout.steps
+            int64_t[::1] root = layout.root
+            intp_t n_trees = root.shape[0] - 1
+            uint8_t[::1] is_used = np.zeros(n_tests + 1, dtype=np.uint8)
+            object bits = np.arange(256)[:, None] >> np.arange(MOST_CLASSES) & 1
+            uint16_t[:, ::1] counts = np.ascontiguousarray(bits, dtype=np.uint16)
+            int32_t[::1] place = np.zeros(n_trees + 1, dtype=np.int32)
+            int32_t[::1] tail = (np.arange(n_tests + 1) * n_trees).astype(np.int32)
+            uint16_t[:, ::1] waiting = np.zeros(
+                (n_tests + 1, MOST_CLASSES), dtype=np.uint16
+            )
+            float64_t[::1] need = np.zeros(n_tests + 1)
+            uint16_t[::1] high
+            Votes* v = &self.votes
+        for node in range(steps.shape[0]):
+            is_used[(steps[node] >> TEST_AT) & 255] = 1
+        for tree in range(n_trees):
+            step = steps[root[tree]]
             asked = (step >> TEST_AT) & 255
-            self.place[tree] = self.tail[asked]
-            self.tail[asked] += 1
-            self.need[asked] += <uint32_t> step >> SCORE_AT
+            place[tree] = tail[asked]
+            tail[asked] += 1
+            need[asked] += <uint32_t> step >> SCORE_AT
             for q in range(MOST_CLASSES):
-                self.votes[asked, q] += self.counts[step & 255, q]
-        self.high = np.asarray(self.votes).sum(axis=0).astype(np.uint16)
+                waiting[asked, q] += counts[step & 255, q]
+        high = np.asarray(waiting).sum(axis=0).astype(np.uint16)
+        v.n_tests, v.n_trees, v.n_classes = n_tests, n_trees, n_classes
+        v.n_notes = layout.n_notes
+        v.steps, v.root, v.is_used = &steps[0], &root[0], &is_used[0]
+        v.counts, v.place, v.tail = &counts[0, 0], &place[0], &tail[0]
+        v.waiting, v.need, v.high = &waiting[0, 0], &need[0], &high[0]
+        self.kept = [steps, root, is_used, counts, place, tail, waiting, need, high]
 
-    def run(
-        self,
-        Prices prices not None,
-        const float64_t[::1] inverse not None,  # IN  (>= n_tests,) 1 / price
-        const float64_t[:, ::1] values,         # IN  (n_rows, n_tests), or None
-        const int32_t[:, ::1] codes,            # IN  (n_rows, n_tests) else
-        const float64_t[::1] cuts not None,
-        const int64_t[::1] cut_start not None,
-        int n_jobs,
-        float64_t[:, ::1] raw not None,         # OUT (n_rows, n_classes) votes
-        float64_t[::1] cost not None,           # OUT (n_rows,)
-        int32_t[::1] n_bought not None,         # OUT (n_rows,)
-    ):
-        """Run rows until they are settled; prices must have no groups or delays."""
+    cdef int run(
+        self, Prices prices, const float64_t[::1] inverse, const Rows* rows,
+        bint is_complete, const Results* results, int n_threads,
+    ) except -1:
         cdef:
-            intp_t n_rows = raw.shape[0]
-            intp_t n_fit = MOST_NOTES // (4 * max(self.n_notes, <intp_t> 1))
+            const Votes* v = &self.votes
+            intp_t n_rows = rows.n_rows
+            intp_t n_fit = MOST_NOTES // (4 * max(v.n_notes, <intp_t> 1))
             intp_t size = max(<intp_t> LANES, min(<intp_t> MOST_ROWS, n_fit))
-            intp_t n_blocks, block, first, last
-            bint has_missing
-            const float64_t* value = NULL
-            const int32_t* code = NULL
+            intp_t n_needed = count_needed(v, is_complete)
+            intp_t n_blocks, block, first, last, row
             uint8_t[::1] failed = np.zeros(1, dtype=np.uint8)
             Room* room
             object is_free = np.isinf(inverse)
@@ -246,197 +130,49 @@ cdef class VoteRows:
             int32_t[::1] free_tests = np.append(
                 np.flatnonzero(is_free), 0
             ).astype(np.int32)
-            intp_t n_free = free_tests.shape[0] - 1
+            Purse purse
+        purse.inverse = &finite[0]
+        purse.free_tests = &free_tests[0]
+        purse.n_free = free_tests.shape[0] - 1
         # No more room than there are rows.
         size = max(min(size, n_rows), <intp_t> 1)
         n_blocks = (n_rows + size - 1) // size
-        if n_rows and self.n_tests:
-            if values is not None:
-                value = &values[0, 0]
-            else:
-                code = &codes[0, 0]
-        with nogil, parallel(num_threads=n_jobs):
-            room = make_room(
-                size, self.n_tests, self.n_trees, self.n_notes, prices.n_groups
-            )
+        with nogil, parallel(num_threads=n_threads):
+            room = make_room(size, v.n_tests, v.n_trees, v.n_notes, prices.n_groups)
             for block in prange(n_blocks, schedule="dynamic"):
-                first = block * size
-                last = min(n_rows, first + size)
                 if room == NULL:
                     failed[0] = 1
                 else:
-                    has_missing = self.code_block(
-                        room, value, code, &cuts[0], &cut_start[0], first, last
-                    )
-                    # Two copies of the walk: the plain one has less to work out.
-                    if has_missing:
-                        self.note_block(room, last - first, True)
-                    else:
-                        self.note_block(room, last - first, False)
-                    self.play_block(
-                        room, prices, &finite[0], &free_tests[0], n_free, first, last,
-                        &raw[0, 0], &cost[0], &n_bought[0],
-                    )
+                    first = block * size
+                    last = min(n_rows, first + size)
+                    note_rows(v, room, rows, first, last)
+                    for row in range(first, last):
+                        if row + 1 < last:
+                            fetch_notes(v, room, row + 1 - first)
+                        self.play_row(
+                            room, prices, &purse, row - first, n_needed, results, row
+                        )
             free_room(room)
         if failed[0]:
             raise MemoryError("no memory left to run an ensemble")
-
-    cdef bint code_block(
-        self, Room* room, const float64_t* values, const int32_t* codes,
-        const float64_t* cuts, const int64_t* cut_start, intp_t first, intp_t last,
-    ) noexcept nogil:
-        """Code a block of rows; return whether a value is missing."""
-        cdef:
-            intp_t n_tests = self.n_tests
-            intp_t n_wide = n_tests + 1
-            intp_t row, test, n_cuts, i, n_here
-            bint has_missing = False
-            float64_t[N_SIDE_BY_SIDE] value
-            uint16_t[N_SIDE_BY_SIDE] code
-            uint16_t* to
-        for test in range(n_tests):
-            # What no tree asks is not coded.
-            if not self.is_used[test]:
-                continue
-            n_cuts = cut_start[test + 1] - cut_start[test]
-            to = room.codes + test
-            if values == NULL:
-                for row in range(first, last):
-                    # "Missing" and "unknown" alike.
-                    to[0] = <uint16_t> (
-                        codes[row * n_tests + test]
-                        if codes[row * n_tests + test] <= n_cuts else MISSING
-                    )
-                    has_missing |= to[0] == MISSING
-                    to += n_wide
-                continue
-            row = first
-            while row < last:
-                n_here = min(<intp_t> N_SIDE_BY_SIDE, last - row)
-                for i in range(N_SIDE_BY_SIDE):
-                    value[i] = values[(row + min(i, n_here - 1)) * n_tests + test]
-                count_cuts_below_each(cuts + cut_start[test], n_cuts, value, code)
-                for i in range(n_here):
-                    if value[i] != value[i]:
-                        code[i] = MISSING
-                        has_missing = True
-                    to[i * n_wide] = code[i]
-                to += n_here * n_wide
-                row += n_here
-        return has_missing
-
-    cdef inline void note_block(
-        self, Room* room, intp_t n_rows, bint has_missing
-    ) noexcept nogil:
-        """Walk a block of rows down every tree; note each test at its first use.
-
-        LANES rows go down side by side, so that their reads do not wait for one
-        another. Those that are down are found a few at a time, and make place for the
-        next ones: whether a single row is down could not be foretold.
-        """
-        cdef:
-            intp_t n_wide = self.n_tests + 1
-            intp_t n_trees = self.n_trees
-            intp_t tree, lane, row, n_begun, n_down, i, n_lines
-            uint32_t are_down
-            const Step* steps = &self.steps[0]
-            const char* ahead
-            size_t[LANES] node
-            const uint16_t* codes[LANES]
-            uint32_t* to[LANES]
-            intp_t[LANES] row_of
-        for row in range(n_rows):
-            room.end[row] = 0
-        for tree in range(n_trees):
-            n_begun = 0
-            n_down = 0
-            # The next tree is fetched while this one is walked.
-            ahead = <const char*> (steps + self.root[tree + 1])
-            n_lines = 0
-            if tree + 1 < n_trees:
-                n_lines = (self.root[tree + 2] - self.root[tree + 1]) * 8 // LINE + 1
-                n_lines = min(<intp_t> MOST_LINES, (n_lines + n_rows - 1) // n_rows)
-            for lane in range(LANES):
-                node[lane] = self.root[tree]
-                codes[lane] = room.codes
-                to[lane] = room.spare
-                row_of[lane] = -1
-                if n_begun < n_rows:
-                    row_of[lane] = n_begun
-                    codes[lane] = room.codes + n_begun * n_wide
-                    to[lane] = self.begin_notes(room, tree, n_begun)
-                    n_begun += 1
-            while n_down < n_rows:
-                are_down = 0
-                for i in range(LANES // TOGETHER):
-                    lane = i * TOGETHER
-                    are_down |= walk_together(
-                        steps, node + lane, to + lane, codes + lane, has_missing
-                    ) << lane
-                while are_down:
-                    lane = lowest_bit(are_down)
-                    are_down &= are_down - 1
-                    row = row_of[lane]
-                    if row < 0:
-                        continue
-                    for i in range(n_lines):
-                        fetch(ahead + i * LINE)
-                    ahead += n_lines * LINE
-                    to[lane][0] = <uint32_t> steps[node[lane]]
-                    room.end[row] = <int32_t> (
-                        to[lane] + 1 - (room.notes + row * self.n_notes)
-                    )
-                    n_down += 1
-                    if n_begun == n_rows:
-                        # A lane that no row is left for stays where it is.
-                        row_of[lane] = -1
-                        to[lane] = room.spare
-                        continue
-                    row_of[lane] = n_begun
-                    node[lane] = self.root[tree]
-                    codes[lane] = room.codes + n_begun * n_wide
-                    to[lane] = self.begin_notes(room, tree, n_begun)
-                    n_begun += 1
-
-    cdef inline uint32_t* begin_notes(
-        self, Room* room, intp_t tree, intp_t row
-    ) noexcept nogil:
-        room.start[row * self.n_trees + tree] = room.end[row]
-        return room.notes + row * self.n_notes + room.end[row]
-
-    cdef void play_block(
-        self, Room* room, Prices prices, const float64_t* inverse,
-        const int32_t* free_tests, intp_t n_free, intp_t first, intp_t last,
-        float64_t* raw, float64_t* cost, int32_t* n_bought,
-    ) noexcept nogil:
-        cdef:
-            intp_t n_trees = self.n_trees
-            intp_t row, i
-        for row in range(first, last):
-            if row + 1 < last:
-                # Sixteen numbers are a line of the cache.
-                for i in range(room.end[row + 1 - first] // 16 + 1):
-                    fetch(room.notes + (row + 1 - first) * self.n_notes + 16 * i)
-                for i in range(n_trees // 16 + 1):
-                    fetch(room.start + (row + 1 - first) * n_trees + 16 * i)
-            self.play_row(
-                room, prices, inverse, free_tests, n_free, row - first,
-                raw + row * self.n_classes, cost + row, n_bought + row,
-            )
+        return 0
 
     cdef void play_row(
-        self, Room* room, Prices prices, const float64_t* inverse,
-        const int32_t* free_tests, intp_t n_free, intp_t row,
-        float64_t* raw, float64_t* cost, int32_t* n_bought,
+        self, Room* room, Prices prices, const Purse* purse, intp_t row,
+        intp_t n_needed, const Results* results, intp_t to,
     ) noexcept nogil:
+        """Buy for one row on its notes until nothing can change, or all have voted.
+
+        A method, so that it is not made a part of its caller, which has not enough
+        registers for both: that took 5 % longer.
+        """
         cdef:
-            intp_t n_tests = self.n_tests
-            intp_t n_trees = self.n_trees
+            const Votes* v = &self.votes
+            intp_t n_tests = v.n_tests
+            intp_t n_trees = v.n_trees
             const uint16_t* codes = room.codes + row * (n_tests + 1)
-            const uint32_t* notes = room.notes + row * self.n_notes
-            const int32_t* start = room.start + row * n_trees
-            const int32_t* place = &self.place[0]
-            const Counts* table = <const Counts*> &self.counts[0, 0]
+            const uint32_t* notes = room.notes + row * v.n_notes
+            const Counts* table = <const Counts*> v.counts
             Counts* votes = <Counts*> room.votes
             uint16_t* low = room.votes + n_tests * MOST_CLASSES
             uint16_t[MOST_CLASSES] high
@@ -449,30 +185,20 @@ cdef class VoteRows:
             uint32_t stop
             float64_t spent = 0.0
             int32_t step = 0
-        for i in range(n_trees):
-            waiting[place[i]] = start[i]
-        memcpy(tail, &self.tail[0], (n_tests + 1) * 4)
-        memcpy(votes, &self.votes[0, 0], (n_tests + 1) * MOST_CLASSES * 2)
-        memcpy(need, &self.need[0], (n_tests + 1) * 8)
-        memcpy(high, &self.high[0], MOST_CLASSES * 2)
-        memset(is_bought, 0, n_tests + 1)
-        memset(room.paid, 0, n_tests + 1)
-        memset(room.is_open, 0, prices.n_groups + 1)
-        # Every tree that has not ended for the first class may still speak for another
-        # one, and none of those may have more votes than the first: it has at least
-        # its share of the trees, and no fewer trees have ended.
+        begin_row(v, room, row, prices.n_groups)
+        memcpy(high, v.high, MOST_CLASSES * 2)
         while (
-            (tail[n_tests] - n_tests * n_trees) * self.n_classes < n_trees
-            or not is_settled(low, high, self.n_classes)
+            tail[n_tests] - n_tests * n_trees < n_needed
+            or not is_settled(low, high, v.n_classes)
         ):
-            test = find_free(need, free_tests, n_free) if n_free else -1
+            test = -1
+            if purse.n_free:
+                test = find_free(need, purse.free_tests, purse.n_free)
             if test < 0:
-                test = choose(need, inverse, n_tests)
+                test = choose(need, purse.inverse, n_tests)
             if test < 0:
                 break
-            spent += prices.charge(
-                test, codes[test], room.paid, room.is_open
-            )
+            spent += prices.charge(test, codes[test], room.paid, room.is_open)
             is_bought[test] = 1
             need[test] = 0.0
             memset(moved, 0, MOST_CLASSES * 2)
@@ -487,93 +213,202 @@ cdef class VoteRows:
                 add_vote(<Counts*> moved, votes + now, table + (stop & 255))
             replace_votes(<Counts*> high, votes + test, <const Counts*> moved)
             step += 1
-        for q in range(self.n_classes):
-            raw[q] = <float64_t> low[q]
-        cost[0] = spent
-        n_bought[0] = step
+        for q in range(v.n_classes):
+            results.raw[to * v.n_classes + q] = <float64_t> low[q]
+        results.cost[to] = spent
+        results.n_bought[to] = step
 
 
-cdef inline intp_t find_open(
-    const uint32_t* notes, intp_t at, const uint8_t* is_bought
+cdef intp_t count_needed(const Votes* v, bint is_complete) noexcept nogil:
+    """Return how many trees must have ended before a look at the votes is due.
+
+    Every tree that has not ended for the first class may still speak for another one,
+    and none of those may have more votes than the first: it has at least its share of
+    the trees, and no fewer trees have ended.
+    """
+    if is_complete:
+        return v.n_trees
+    return (v.n_trees + v.n_classes - 1) // v.n_classes
+
+
+cdef void note_rows(
+    const Votes* v, Room* room, const Rows* rows, intp_t first, intp_t last
 ) noexcept nogil:
-    """Return the first note from here on whose test was not bought, or the leaf.
+    """Code a block of rows and walk them down every tree."""
+    # Two copies of the walk: the plain one has less to work out.
+    if code_block(v, room, rows, first, last):
+        note_block(v, room, last - first, True)
+    else:
+        note_block(v, room, last - first, False)
 
-    Most trees go on by a few tests: those are looked at together, without a branch.
+
+cdef bint code_block(
+    const Votes* v, Room* room, const Rows* rows, intp_t first, intp_t last
+) noexcept nogil:
+    """Code a block of rows; return whether a value is missing."""
+    cdef:
+        intp_t n_wide = v.n_tests + 1
+        intp_t row, test, n_cuts
+        int32_t code
+        bint has_missing = False
+        uint16_t* to
+    for test in range(v.n_tests):
+        # What no tree asks is not coded.
+        if not v.is_used[test]:
+            continue
+        if rows.values != NULL:
+            has_missing |= code_numbers(v, room, rows, test, first, last)
+            continue
+        n_cuts = rows.cut_start[test + 1] - rows.cut_start[test]
+        to = room.codes + test
+        for row in range(first, last):
+            code = rows.codes[row * v.n_tests + test]
+            # "Missing" and "unknown" alike.
+            to[0] = <uint16_t> (code if code <= n_cuts else MISSING)
+            has_missing |= to[0] == MISSING
+            to += n_wide
+    return has_missing
+
+
+cdef bint code_numbers(
+    const Votes* v, Room* room, const Rows* rows, intp_t test, intp_t first, intp_t last
+) noexcept nogil:
+    """Code one test of a block of rows, several side by side; return the same."""
+    cdef:
+        intp_t n_wide = v.n_tests + 1
+        intp_t n_cuts = rows.cut_start[test + 1] - rows.cut_start[test]
+        intp_t row = first
+        intp_t i, n_here
+        bint has_missing = False
+        float64_t[N_SIDE_BY_SIDE] value
+        uint16_t[N_SIDE_BY_SIDE] code
+        uint16_t* to = room.codes + test
+    while row < last:
+        n_here = min(<intp_t> N_SIDE_BY_SIDE, last - row)
+        for i in range(N_SIDE_BY_SIDE):
+            value[i] = rows.values[(row + min(i, n_here - 1)) * v.n_tests + test]
+        count_cuts_below_each(rows.cuts + rows.cut_start[test], n_cuts, value, code)
+        for i in range(n_here):
+            if value[i] != value[i]:
+                code[i] = MISSING
+                has_missing = True
+            to[i * n_wide] = code[i]
+        to += n_here * n_wide
+        row += n_here
+    return has_missing
+
+
+cdef inline void begin_lane(
+    const Votes* v, Room* room, Lanes* lanes, intp_t lane, intp_t tree, intp_t row
+) noexcept nogil:
+    """Let a row begin at the root of a tree."""
+    room.start[row * v.n_trees + tree] = room.end[row]
+    lanes.node[lane] = v.root[tree]
+    lanes.codes[lane] = room.codes + row * (v.n_tests + 1)
+    lanes.to[lane] = room.notes + row * v.n_notes + room.end[row]
+    lanes.row[lane] = row
+
+
+cdef inline void note_block(
+    const Votes* v, Room* room, intp_t n_rows, bint has_missing
+) noexcept nogil:
+    """Walk a block of rows down every tree; note each test at its first use.
+
+    LANES rows go down side by side, so that their reads do not wait for one another.
+    Those that are down are found a few at a time, and make place for the next ones:
+    whether a single row is down could not be foretold.
     """
     cdef:
-        intp_t first = is_bought[(notes[at] >> TEST_AT) & 255]
-        intp_t second = first & is_bought[(notes[at + 1] >> TEST_AT) & 255]
-        intp_t third = second & is_bought[(notes[at + 2] >> TEST_AT) & 255]
-        intp_t fourth = third & is_bought[(notes[at + 3] >> TEST_AT) & 255]
-    at += first + second + third + fourth
-    while is_bought[(notes[at] >> TEST_AT) & 255]:
-        at += 1
-    return at
+        intp_t tree, lane, row, n_begun, n_down, i, n_lines
+        uint32_t are_down
+        const Step* steps = v.steps
+        const char* ahead
+        Lanes lanes
+    for row in range(n_rows):
+        room.end[row] = 0
+    for tree in range(v.n_trees):
+        n_begun = n_down = 0
+        # The next tree is fetched while this one is walked.
+        ahead = <const char*> (steps + v.root[tree + 1])
+        n_lines = count_lines(v, tree + 1, n_rows)
+        for lane in range(LANES):
+            if n_begun < n_rows:
+                begin_lane(v, room, &lanes, lane, tree, n_begun)
+                n_begun += 1
+                continue
+            # Nobody reads what is noted here.
+            lanes.node[lane] = v.root[tree]
+            lanes.codes[lane] = room.codes
+            lanes.to[lane] = room.spare
+            lanes.row[lane] = -1
+        while n_down < n_rows:
+            are_down = 0
+            for i in range(LANES // TOGETHER):
+                lane = i * TOGETHER
+                are_down |= walk_together(
+                    steps, lanes.node + lane, lanes.to + lane, lanes.codes + lane,
+                    has_missing,
+                ) << lane
+            while are_down:
+                lane = lowest_bit(are_down)
+                are_down &= are_down - 1
+                if lanes.row[lane] < 0:
+                    continue
+                for i in range(n_lines):
+                    fetch(ahead + i * LINE)
+                ahead += n_lines * LINE
+                end_lane(v, room, &lanes, lane)
+                n_down += 1
+                if n_begun < n_rows:
+                    begin_lane(v, room, &lanes, lane, tree, n_begun)
+                    n_begun += 1
 
 
-cdef inline bint is_settled(
-    const uint16_t* low, const uint16_t* high, intp_t n_classes
+cdef inline void end_lane(
+    const Votes* v, Room* room, Lanes* lanes, intp_t lane
 ) noexcept nogil:
-    """Return whether no class can overtake the first one; ties go to the earlier."""
-    cdef intp_t first = 0
-    cdef intp_t q
-    for q in range(1, n_classes):
-        if low[q] > low[first]:
-            first = q
-    for q in range(first):
-        if high[q] >= low[first]:
-            return False
-    for q in range(first + 1, n_classes):
-        if high[q] > low[first]:
-            return False
-    return True
+    """Note the leaf of a row; the lane stays there until another row begins."""
+    cdef intp_t row = lanes.row[lane]
+    lanes.to[lane][0] = <uint32_t> v.steps[lanes.node[lane]]
+    room.end[row] = <int32_t> (lanes.to[lane] + 1 - (room.notes + row * v.n_notes))
+    lanes.row[lane] = -1
+    lanes.to[lane] = room.spare
 
 
-cdef inline intp_t choose(
-    const float64_t* need, const float64_t* inverse, intp_t n_tests
+cdef inline intp_t count_lines(
+    const Votes* v, intp_t tree, intp_t n_rows
 ) noexcept nogil:
-    """Return the first test that is as good as any for its price; -1 if none waits.
-
-    Whatever is bought is needed by nothing. Four maxima are kept side by side, so that
-    they do not wait for one another.
-    """
-    cdef:
-        intp_t test
-        intp_t n_fours = n_tests // 4 * 4
-        float64_t a = 0.0
-        float64_t b = 0.0
-        float64_t c = 0.0
-        float64_t d = 0.0
-        float64_t score
-    for test in range(0, n_fours, 4):
-        score = need[test] * inverse[test]
-        a = score if score > a else a
-        score = need[test + 1] * inverse[test + 1]
-        b = score if score > b else b
-        score = need[test + 2] * inverse[test + 2]
-        c = score if score > c else c
-        score = need[test + 3] * inverse[test + 3]
-        d = score if score > d else d
-    for test in range(n_fours, n_tests):
-        score = need[test] * inverse[test]
-        a = score if score > a else a
-    a = a if a > b else b
-    c = c if c > d else d
-    a = a if a > c else c
-    if a <= 0.0:
-        return -1
-    for test in range(n_tests):
-        if need[test] * inverse[test] * TIE >= a:
-            return test
-    return -1
+    """Return how many lines of a tree to fetch with each row of the one before."""
+    cdef intp_t n_lines
+    if tree >= v.n_trees:
+        return 0
+    n_lines = (v.root[tree + 1] - v.root[tree]) * 8 // LINE + 1
+    return min(<intp_t> MOST_LINES, (n_lines + n_rows - 1) // n_rows)
 
 
-cdef inline intp_t find_free(
-    const float64_t* need, const int32_t* free_tests, intp_t n_free
-) noexcept nogil:
-    """Return the first test that is free and waited for; -1 if there is none."""
+cdef inline void fetch_notes(const Votes* v, Room* room, intp_t row) noexcept nogil:
+    """Fetch the notes of a row while another one is played."""
     cdef intp_t i
-    for i in range(n_free):
-        if need[free_tests[i]] > 0.0:
-            return free_tests[i]
-    return -1
+    # Sixteen numbers are a line of the cache.
+    for i in range(room.end[row] // 16 + 1):
+        fetch(room.notes + row * v.n_notes + 16 * i)
+    for i in range(v.n_trees // 16 + 1):
+        fetch(room.start + row * v.n_trees + 16 * i)
+
+
+cdef inline void begin_row(
+    const Votes* v, Room* room, intp_t row, intp_t n_groups
+) noexcept nogil:
+    """Let every tree wait at its root."""
+    cdef:
+        intp_t n_tests = v.n_tests
+        const int32_t* start = room.start + row * v.n_trees
+        intp_t i
+    for i in range(v.n_trees):
+        room.waiting[v.place[i]] = start[i]
+    memcpy(room.tail, v.tail, (n_tests + 1) * 4)
+    memcpy(room.votes, v.waiting, (n_tests + 1) * MOST_CLASSES * 2)
+    memcpy(room.need, v.need, (n_tests + 1) * 8)
+    memset(room.is_bought, 0, n_tests + 1)
+    memset(room.paid, 0, n_tests + 1)
+    memset(room.is_open, 0, n_groups + 1)

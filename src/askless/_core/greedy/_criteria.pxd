@@ -1,6 +1,6 @@
 """Contract of a criterion: how good a split is, from class weights and prices alone.
 
-A new criterion is a subclass with these two methods and one line in the registry of
+A new criterion is a subclass with these methods and one line in the registry of
 ``askless.solve`` or ``askless.learn``.
 """
 
@@ -12,6 +12,21 @@ cdef struct Score:
     float64_t reduction  # larger is better; decides between two ratios of zero
 
 
+# A set of cases, as a criterion sees it.
+cdef struct ClassWeights:
+    const float64_t* weights  # (n,) of the classes present
+    const int32_t* classes    # (n,) which classes they are, ascending
+    intp_t n
+
+
+# What a split makes of a set.
+cdef struct Parts:
+    const float64_t* impurities  # (n,)
+    const float64_t* weights     # (n,)
+    const float64_t* prices      # (n,) what the test charges in that part
+    intp_t n
+
+
 cdef class Criterion:
     # True iff impurity never rises when cases leave, and the score of a two-way split
     # gets better as the larger of its two impurities falls. The best cut of an ordered
@@ -19,22 +34,10 @@ cdef class Criterion:
     cdef readonly bint best_cut_at_crossing
 
     # How mixed a set of cases is; never negative.
-    cdef float64_t impurity(
-        self,
-        const float64_t* class_weights,  # IN   (n_classes,) of the classes present
-        const int32_t* classes,          # IN   (n_classes,) which classes they are
-        intp_t n_classes,
-    ) noexcept nogil
+    cdef float64_t impurity(self, const ClassWeights* cases) noexcept nogil
 
     # How good it is to turn a set of impurity `whole` into parts.
-    cdef Score combine(
-        self,
-        float64_t whole,
-        const float64_t* parts,    # IN   (n_parts,) impurity of each part
-        const float64_t* weights,  # IN   (n_parts,) weight of each part
-        const float64_t* prices,   # IN   (n_parts,) what the test charges in that part
-        intp_t n_parts,
-    ) noexcept nogil
+    cdef Score combine(self, float64_t whole, const Parts* parts) noexcept nogil
 
     # The least ratio that a split can have which charges `price` and takes away no more
     # than `reduction`. A bound: it may save time and never changes an answer; zero is

@@ -7,11 +7,10 @@ from libc.math cimport INFINITY, fabs
 
 import numpy as np
 
+from askless._core.greedy._impurity cimport (
+    BOUND_SLACK, SCORE_TOLERANCE, count_pairs, count_pairs_beyond, pairs_from_sums,
+)
 from askless._core.base._types cimport float64_t, int32_t, intp_t
-
-
-# Scores closer than this, relatively, are a tie: rounding must not decide.
-cdef float64_t TOLERANCE = 1e-12
 
 
 cdef bint is_better(
@@ -28,11 +27,11 @@ cdef bint is_better(
     if best.ratio == INFINITY:
         return True
     difference = score.ratio - best.ratio
-    if fabs(difference) > TOLERANCE * best.ratio:
+    if fabs(difference) > SCORE_TOLERANCE * best.ratio:
         return difference < 0
     if score.ratio == 0 and best.ratio == 0:
         difference = score.reduction - best.reduction
-        if fabs(difference) > TOLERANCE * fabs(best.reduction):
+        if fabs(difference) > SCORE_TOLERANCE * fabs(best.reduction):
             return difference > 0
     return test < best_test
 
@@ -40,22 +39,10 @@ cdef bint is_better(
 cdef class Criterion:
     """Base of all criteria."""
 
-    cdef float64_t impurity(
-        self,
-        const float64_t* class_weights,
-        const int32_t* classes,
-        intp_t n_classes,
-    ) noexcept nogil:
+    cdef float64_t impurity(self, const ClassWeights* cases) noexcept nogil:
         return 0.0
 
-    cdef Score combine(
-        self,
-        float64_t whole,
-        const float64_t* parts,
-        const float64_t* weights,
-        const float64_t* prices,
-        intp_t n_parts,
-    ) noexcept nogil:
+    cdef Score combine(self, float64_t whole, const Parts* parts) noexcept nogil:
         return Score(INFINITY, 0.0)
 
     cdef float64_t least_ratio(
@@ -79,59 +66,40 @@ cdef class ImpurityCriterion(Criterion):
         self.is_expected = is_expected
         self.best_cut_at_crossing = not is_expected
 
-    cdef Score combine(
-        self,
-        float64_t whole,
-        const float64_t* parts,
-        const float64_t* weights,
-        const float64_t* prices,
-        intp_t n_parts,
-    ) noexcept nogil:
+    cdef Score combine(self, float64_t whole, const Parts* parts) noexcept nogil:
         if self.is_expected:
-            return combine_expected(whole, parts, weights, prices, n_parts)
-        return combine_worst(whole, parts, prices, n_parts)
+            return combine_expected(whole, parts)
+        return combine_worst(whole, parts)
 
     cdef float64_t least_ratio(
         self, float64_t reduction, float64_t price
     ) noexcept nogil:
-        # Slightly less than the quotient, so that a tie is never cut off.
-        return price / reduction * (1 - 4 * TOLERANCE) if reduction > 0 else INFINITY
+        return price / reduction * BOUND_SLACK if reduction > 0 else INFINITY
 
 
-cdef Score combine_worst(
-    float64_t whole,
-    const float64_t* parts,
-    const float64_t* prices,
-    intp_t n_parts,
-) noexcept nogil:
+cdef Score combine_worst(float64_t whole, const Parts* parts) noexcept nogil:
     cdef:
         Score score = Score(0.0, INFINITY)
         float64_t reduction
         intp_t i
-    for i in range(n_parts):
-        reduction = whole - parts[i]
-        if reduction <= TOLERANCE * whole:
+    for i in range(parts.n):
+        reduction = whole - parts.impurities[i]
+        if reduction <= SCORE_TOLERANCE * whole:
             return Score(INFINITY, 0.0)
-        score.ratio = max(score.ratio, prices[i] / reduction)
+        score.ratio = max(score.ratio, parts.prices[i] / reduction)
         score.reduction = min(score.reduction, reduction)
     return score
 
 
-cdef Score combine_expected(
-    float64_t whole,
-    const float64_t* parts,
-    const float64_t* weights,
-    const float64_t* prices,
-    intp_t n_parts,
-) noexcept nogil:
+cdef Score combine_expected(float64_t whole, const Parts* parts) noexcept nogil:
     cdef:
         float64_t total = 0.0, left = 0.0, price = 0.0
         intp_t i
-    for i in range(n_parts):
-        total += weights[i]
-        left += weights[i] * parts[i]
-        price += weights[i] * prices[i]
-    if total <= 0 or whole - left / total <= TOLERANCE * whole:
+    for i in range(parts.n):
+        total += parts.weights[i]
+        left += parts.weights[i] * parts.impurities[i]
+        price += parts.weights[i] * parts.prices[i]
+    if total <= 0 or whole - left / total <= SCORE_TOLERANCE * whole:
         return Score(INFINITY, 0.0)
     return Score(price / (whole * total - left), whole - left / total)
 
@@ -139,23 +107,8 @@ cdef Score combine_expected(
 cdef class Pairs(ImpurityCriterion):
     """Pairs of cases of different class: the sum of n_i * n_j over i < j."""
 
-    cdef float64_t impurity(
-        self,
-        const float64_t* class_weights,
-        const int32_t* classes,
-        intp_t n_classes,
-    ) noexcept nogil:
-        cdef:
-            float64_t total = 0.0
-            float64_t squares = 0.0
-            intp_t k
-        if n_classes == 2:
-            return class_weights[0] * class_weights[1]
-        for k in range(n_classes):
-            total += class_weights[k]
-            squares += class_weights[k] * class_weights[k]
-        # With weights that are not integers a pure set may leave a rounding error.
-        return max(0.0, (total * total - squares) / 2)
+    cdef float64_t impurity(self, const ClassWeights* cases) noexcept nogil:
+        return count_pairs(cases.weights, cases.n)
 
 
 cdef class Powers(ImpurityCriterion):
@@ -167,19 +120,14 @@ cdef class Powers(ImpurityCriterion):
         ImpurityCriterion.__init__(self, is_expected)
         self.power = power
 
-    cdef float64_t impurity(
-        self,
-        const float64_t* class_weights,
-        const int32_t* classes,
-        intp_t n_classes,
-    ) noexcept nogil:
+    cdef float64_t impurity(self, const ClassWeights* cases) noexcept nogil:
         cdef:
             float64_t total = 0.0
             float64_t powers = 0.0
             intp_t k
-        for k in range(n_classes):
-            total += class_weights[k]
-            powers += raise_to(class_weights[k], self.power)
+        for k in range(cases.n):
+            total += cases.weights[k]
+            powers += raise_to(cases.weights[k], self.power)
         return max(0.0, raise_to(total, self.power) - powers)
 
 
@@ -209,34 +157,18 @@ cdef class Hinged(ImpurityCriterion):
         self.alpha = alpha
         self.is_product = is_product
 
-    cdef float64_t impurity(
-        self,
-        const float64_t* class_weights,
-        const int32_t* classes,
-        intp_t n_classes,
-    ) noexcept nogil:
+    cdef float64_t impurity(self, const ClassWeights* cases) noexcept nogil:
         cdef:
-            float64_t total = 0.0
-            float64_t squares = 0.0
-            float64_t beyond, off
-            intp_t i, j
-        if self.is_product or self.alpha == 0:
-            # Pairs of what is beyond the threshold, in one pass.
-            for i in range(n_classes):
-                beyond = max(0.0, class_weights[i] - self.alpha)
-                total += beyond
-                squares += beyond * beyond
-            return max(0.0, (total * total - squares) / 2)
-        off = self.alpha * self.alpha
-        for i in range(n_classes):
-            beyond = class_weights[i] - self.alpha
-            if beyond <= 0:
-                continue
-            for j in range(i):
-                total += max(
-                    0.0, beyond * max(0.0, class_weights[j] - self.alpha) - off
-                )
-        return total
+            float64_t total = 0.0, squares = 0.0, beyond
+            intp_t k
+        if not self.is_product and self.alpha != 0:
+            return count_pairs_beyond(cases.weights, cases.n, self.alpha)
+        # Pairs of what is beyond the threshold, in one pass.
+        for k in range(cases.n):
+            beyond = max(0.0, cases.weights[k] - self.alpha)
+            total += beyond
+            squares += beyond * beyond
+        return pairs_from_sums(total, squares)
 
 
 cdef class Polynomial(ImpurityCriterion):
@@ -259,26 +191,21 @@ cdef class Polynomial(ImpurityCriterion):
         self.coefficients = coefficients
         self.exponents = exponents
 
-    cdef float64_t impurity(
-        self,
-        const float64_t* class_weights,
-        const int32_t* classes,
-        intp_t n_classes,
-    ) noexcept nogil:
+    cdef float64_t impurity(self, const ClassWeights* cases) noexcept nogil:
         cdef:
             float64_t total = 0.0, term
-            intp_t q, label, k
+            intp_t q, which, k
         for q in range(self.coefficients.shape[0]):
             term = self.coefficients[q]
             k = 0
-            for label in range(self.exponents.shape[1]):
+            for which in range(self.exponents.shape[1]):
                 # The classes present ascend, so one pass over both lists pairs them up.
-                while k < n_classes and classes[k] < label:
+                while k < cases.n and cases.classes[k] < which:
                     k += 1
-                if self.exponents[q, label] == 0:
+                if self.exponents[q, which] == 0:
                     continue
-                if k < n_classes and classes[k] == label:
-                    term *= raise_to(class_weights[k], self.exponents[q, label])
+                if k < cases.n and cases.classes[k] == which:
+                    term *= raise_to(cases.weights[k], self.exponents[q, which])
                 else:
                     term = 0.0
                     break
@@ -286,74 +213,64 @@ cdef class Polynomial(ImpurityCriterion):
         return total
 
 
-cdef class MassRemoved(Criterion):
+cdef class WeightRemoved(Criterion):
     """Generalised binary search: the expected weight that an outcome rules out.
 
     A test scores its price divided by  w - sum of w_i^2 / w,  for the weights w_i of
     its parts. The impurity is only asked whether more than one class is left.
     """
 
-    cdef float64_t impurity(
-        self,
-        const float64_t* class_weights,
-        const int32_t* classes,
-        intp_t n_classes,
-    ) noexcept nogil:
+    cdef float64_t impurity(self, const ClassWeights* cases) noexcept nogil:
         cdef:
             float64_t total = 0.0
             intp_t k, n_present = 0
-        for k in range(n_classes):
-            total += class_weights[k]
-            n_present += class_weights[k] > 0
+        for k in range(cases.n):
+            total += cases.weights[k]
+            n_present += cases.weights[k] > 0
         return total if n_present > 1 else 0.0
 
-    cdef Score combine(
-        self,
-        float64_t whole,
-        const float64_t* parts,
-        const float64_t* weights,
-        const float64_t* prices,
-        intp_t n_parts,
-    ) noexcept nogil:
+    cdef Score combine(self, float64_t whole, const Parts* parts) noexcept nogil:
         cdef:
             float64_t total = 0.0, squares = 0.0, price = 0.0, removed
             intp_t i
-        for i in range(n_parts):
-            total += weights[i]
-            squares += weights[i] * weights[i]
-            price += weights[i] * prices[i]
+        for i in range(parts.n):
+            total += parts.weights[i]
+            squares += parts.weights[i] * parts.weights[i]
+            price += parts.weights[i] * parts.prices[i]
         removed = total - squares / total if total > 0 else 0.0
-        if removed <= TOLERANCE * total:
+        if removed <= SCORE_TOLERANCE * total:
             return Score(INFINITY, 0.0)
         return Score(price / total / removed, removed)
 
 
-def measure_impurity(Criterion criterion not None,
-                     const float64_t[::1] class_weights not None):
+def measure_impurity(
+    Criterion criterion not None, const float64_t[::1] class_weights not None
+):
     """Return the impurity of class weights; the door to a criterion for tests."""
-    cdef int32_t[::1] classes = np.arange(class_weights.shape[0], dtype=np.int32)
+    cdef:
+        int32_t[::1] classes = np.arange(class_weights.shape[0], dtype=np.int32)
+        ClassWeights cases
     if class_weights.shape[0] == 0:
         return 0.0
-    return criterion.impurity(&class_weights[0], &classes[0], class_weights.shape[0])
+    cases = ClassWeights(&class_weights[0], &classes[0], class_weights.shape[0])
+    return criterion.impurity(&cases)
 
 
-def score_split(Criterion criterion not None,
-                const float64_t[:, ::1] part_weights not None,
-                const float64_t[::1] prices not None):
+def score_split(
+    Criterion criterion not None,
+    const float64_t[:, ::1] part_weights not None,
+    const float64_t[::1] prices not None,
+):
     """Return (ratio, reduction) of a split given the class weights of its parts."""
     cdef:
         intp_t n_parts = part_weights.shape[0]
-        intp_t n_classes = part_weights.shape[1]
-        int32_t[::1] classes = np.arange(n_classes, dtype=np.int32)
-        float64_t[::1] whole = np.sum(part_weights, axis=0)
         float64_t[::1] sizes = np.sum(part_weights, axis=1)
-        float64_t[::1] parts = np.zeros(n_parts)
+        float64_t[::1] impurities = np.zeros(n_parts)
+        Parts parts = Parts(&impurities[0], &sizes[0], &prices[0], n_parts)
         Score score
         intp_t i
     for i in range(n_parts):
-        parts[i] = criterion.impurity(&part_weights[i, 0], &classes[0], n_classes)
-    score = criterion.combine(
-        criterion.impurity(&whole[0], &classes[0], n_classes),
-        &parts[0], &sizes[0], &prices[0], n_parts,
-    )
+        impurities[i] = measure_impurity(criterion, part_weights[i])
+    whole = measure_impurity(criterion, np.sum(part_weights, axis=0))
+    score = criterion.combine(whole, &parts)
     return score.ratio, score.reduction

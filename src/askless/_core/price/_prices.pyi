@@ -27,6 +27,9 @@ class Bill:
     def has_paid(self, test: int) -> bool: ...
     def copy(self) -> Bill: ...
 
+class Path:
+    def __init__(self, prices: Prices) -> None: ...
+
 def price_nodes(
     prices: Prices,
     test: NDArray[np.int32],

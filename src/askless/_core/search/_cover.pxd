@@ -2,7 +2,8 @@
 
 On its way down any tree without error, a case must be told from each case of another
 class, so the tests on its path are a hitting set: for every opponent they contain one
-that parts the two. The least cost of such a set is a lower bound of what the case pays.
+that tells the two apart. The least cost of such a set is a lower bound of what the case
+pays.
 """
 
 from askless._core.base._types cimport (
@@ -15,14 +16,16 @@ cdef class Cover:
     cdef readonly intp_t n_tests
     cdef readonly intp_t n_words      # of 64 tests each
     cdef readonly intp_t depth        # how many tests of a set are searched exactly
-    cdef uint64_t[:, :, ::1] parts    # (n_cases, n_cases, n_words) that part a pair
+    cdef uint64_t[:, :, ::1] tells    # (n_cases, n_cases, n_words) bits of tests
     cdef int64_t[:, ::1] cheapest     # (n_cases, n_cases) price of the cheapest of them
     cdef const int64_t[:, ::1] price  # (n_cases, n_tests) what the case pays for a test
     cdef int64_t[:, ::1] two_least    # (n_cases, 2) its two smallest prices
-    cdef const int32_t[::1] label
+    cdef const int32_t[::1] class_id
 
-    # Whether any test parts the two.
-    cdef bint can_part(self, intp_t case, intp_t rival) noexcept nogil
+    # List the opponents of a case that some test tells it from; return how many.
+    cdef intp_t list_opponents(
+        self, intp_t case, const uint16_t* cases, intp_t n_cases, uint16_t* opponents
+    ) noexcept nogil
 
     # A lower bound of what `case` pays to be told from all its opponents among `cases`.
     # The cover itself is never written, so threads may share it; each brings its own

@@ -9,7 +9,7 @@ class Cover:
     def __init__(
         self,
         codes: NDArray[np.uint16],
-        label: NDArray[np.int32],
+        class_id: NDArray[np.int32],
         price: NDArray[np.int64],
         depth: int,
     ) -> None: ...

@@ -1,8 +1,8 @@
 """Bound from below what a case pays to be told from its opponents: hitting sets.
 
 Sets of tests are words of bits, so one pass over the opponents finds the tests that
-part the case from all of them at once. Sets of up to ``depth`` tests are searched by
-branching on the opponent that the fewest tests part; beyond that, prices bound.
+tell the case from all of them at once. Sets of up to ``depth`` tests are searched by
+branching on the opponent that the fewest tests tell apart; beyond that, prices bound.
 """
 
 import numpy as np
@@ -20,8 +20,8 @@ cdef int64_t NO_COVER = <int64_t> 1 << 60
 def pack_codes(codes, n_planes, n_words):
     """Return bit p of every code of every case, 64 tests to a word.
 
-    Two codes differ where any of their bits does, so the tests that part two cases are
-    the union of their planes' exclusive or: a few operations for 64 tests at once.
+    Two codes differ where any of their bits does, so the tests that tell two cases
+    apart are the union of their planes' exclusive or: few operations for 64 tests.
     """
     planes = np.zeros((codes.shape[1], n_planes, n_words), dtype=np.uint64)
     for test in range(codes.shape[0]):
@@ -31,32 +31,32 @@ def pack_codes(codes, n_planes, n_words):
     return planes
 
 
-cdef void fill_parts(
+cdef void fill_tells(
     Cover cover,
     const uint64_t[:, :, ::1] planes,   # IN   (n_cases, n_planes, n_words)
     const int32_t[:, ::1] by_price,     # IN   (n_cases, n_tests) cheapest first
 ) noexcept nogil:
-    """Work out what parts every two cases of different class, and its least price."""
+    """Find what tells every two cases of different class apart, and its least price."""
     cdef:
         intp_t a, b, plane, w, i, test
         bint is_any
         uint64_t word
     for a in range(cover.n_cases):
         for b in range(cover.n_cases):
-            if cover.label[a] == cover.label[b]:
+            if cover.class_id[a] == cover.class_id[b]:
                 continue
             is_any = False
             for w in range(cover.n_words):
                 word = 0
                 for plane in range(planes.shape[1]):
                     word |= planes[a, plane, w] ^ planes[b, plane, w]
-                cover.parts[a, b, w] = word
+                cover.tells[a, b, w] = word
                 is_any = is_any or word != 0
             if not is_any:
                 continue
             for i in range(cover.n_tests):
                 test = by_price[a, i]
-                if (cover.parts[a, b, test >> 6] >> (test & 63)) & 1:
+                if (cover.tells[a, b, test >> 6] >> (test & 63)) & 1:
                     cover.cheapest[a, b] = cover.price[a, test]
                     break
 
@@ -67,7 +67,7 @@ cdef class Cover:
     def __init__(
         self,
         const uint16_t[:, ::1] codes not None,  # IN   (n_tests, n_cases)
-        const int32_t[::1] label not None,      # IN   (n_cases,)
+        const int32_t[::1] class_id not None,      # IN   (n_cases,)
         const int64_t[:, ::1] price not None,   # IN   (n_cases, n_tests)
         intp_t depth,
     ):
@@ -76,21 +76,31 @@ cdef class Cover:
         self.n_cases = codes.shape[1]
         self.n_words = (self.n_tests + 63) // 64
         self.depth = max(1, depth)
-        self.label = label
+        self.class_id = class_id
         self.price = price
-        self.parts = np.zeros((self.n_cases, self.n_cases, self.n_words), np.uint64)
+        self.tells = np.zeros((self.n_cases, self.n_cases, self.n_words), np.uint64)
         self.cheapest = np.full((self.n_cases, self.n_cases), NO_COVER, np.int64)
-        ordered = np.sort(np.asarray(price), axis=1)
+        by_size = np.sort(np.asarray(price), axis=1)
         if self.n_tests == 1:
-            ordered = np.concatenate([ordered, ordered], axis=1)
-        self.two_least = np.ascontiguousarray(ordered[:, :2])
-        fill_parts(
+            by_size = np.concatenate([by_size, by_size], axis=1)
+        self.two_least = np.ascontiguousarray(by_size[:, :2])
+        fill_tells(
             self, pack_codes(np.asarray(codes), n_planes, self.n_words),
             np.argsort(np.asarray(price), axis=1, kind="stable").astype(np.int32),
         )
 
-    cdef bint can_part(self, intp_t case, intp_t rival) noexcept nogil:
-        return self.cheapest[case, rival] < NO_COVER
+    cdef intp_t list_opponents(
+        self, intp_t case, const uint16_t* cases, intp_t n_cases, uint16_t* opponents
+    ) noexcept nogil:
+        cdef intp_t i, n = 0
+        for i in range(n_cases):
+            # An opponent that no test tells from the case asks for nothing.
+            if self.class_id[cases[i]] != self.class_id[case] and (
+                self.cheapest[case, cases[i]] < NO_COVER
+            ):
+                opponents[n] = cases[i]
+                n += 1
+        return n
 
     cdef int64_t bound_case(
         self, intp_t case, const uint16_t* cases, intp_t n_cases, uint16_t* scratch
@@ -102,22 +112,15 @@ cdef class Cover:
         uint16_t* scratch,
     ) noexcept nogil:
         cdef:
-            uint16_t* rivals = scratch + depth * self.n_cases
-            intp_t i, n = 0
-        for i in range(n_cases):
-            # A rival that no test parts from the case asks for nothing.
-            if self.label[cases[i]] != self.label[case] and (
-                self.can_part(case, cases[i])
-            ):
-                rivals[n] = cases[i]
-                n += 1
-        return self.bound_rest(case, rivals, n, depth, scratch)
+            uint16_t* opponents = scratch + depth * self.n_cases
+            intp_t n = self.list_opponents(case, cases, n_cases, opponents)
+        return self.bound_rest(case, opponents, n, depth, scratch)
 
     cdef int64_t bound_rest(
         self, intp_t case, const uint16_t* rest, intp_t n_rest, intp_t depth,
         uint16_t* scratch,
     ) noexcept nogil:
-        """Bound the price of a set of tests that part the case from all of `rest`."""
+        """Bound the price of a set of tests that tell the case from all of `rest`."""
         cdef:
             intp_t i, w, n, test, fewest = 1 << 30, hardest = 0, n_bits
             uint64_t word, still
@@ -129,11 +132,11 @@ cdef class Cover:
         for i in range(n_rest):
             if self.cheapest[case, rest[i]] > dearest:
                 dearest = self.cheapest[case, rest[i]]
-        # A single test that parts the case from all of them.
+        # A single test that tells the case from all of them.
         for w in range(self.n_words):
             word = ~(<uint64_t> 0)
             for i in range(n_rest):
-                word &= self.parts[case, rest[i], w]
+                word &= self.tells[case, rest[i], w]
                 if word == 0:
                     break
             while word:
@@ -148,13 +151,13 @@ cdef class Cover:
         for i in range(n_rest):
             n_bits = 0
             for w in range(self.n_words):
-                n_bits += count_bits(self.parts[case, rest[i], w])
+                n_bits += count_bits(self.tells[case, rest[i], w])
             if n_bits < fewest:
                 fewest = n_bits
                 hardest = rest[i]
         after = scratch + (depth - 1) * self.n_cases
         for w in range(self.n_words):
-            still = self.parts[case, hardest, w]
+            still = self.tells[case, hardest, w]
             while still:
                 test = 64 * w + lowest_bit(still)
                 still &= still - 1
@@ -162,7 +165,7 @@ cdef class Cover:
                     continue
                 n = 0
                 for i in range(n_rest):
-                    row = &self.parts[case, rest[i], 0]
+                    row = &self.tells[case, rest[i], 0]
                     if not (row[test >> 6] >> (test & 63)) & 1:
                         after[n] = rest[i]
                         n += 1

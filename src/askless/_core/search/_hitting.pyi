@@ -1,13 +1,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core.engine._stoppable import Stoppable
 from askless._core.search._cover import Cover
 
-class Hitting:
+class Hitting(Stoppable):
     max_tests: int
     n_nodes: int
     def __init__(self, cover: Cover, max_tests: int = 12) -> None: ...
-    def stop(self) -> None: ...
     def costs_more(
         self,
         case: int,

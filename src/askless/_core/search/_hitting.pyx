@@ -1,17 +1,17 @@
 """Prove that telling a case from its opponents costs more than a limit.
 
 Where ``_cover`` bounds every case a little, this proves much of a few: sets of tests
-that part a case from all its opponents within the limit are searched by branching on
-the opponent that the fewest tests part. A test that was tried is not allowed again
+that tell a case from all its opponents within the limit are searched by branching on
+the opponent that the fewest tests rule out. A test that was tried is not allowed again
 beside it, so no set is looked at twice; and a branch ends where even the tests that
-part the most opponents cannot part all of them in what is left.
+rule out the most opponents cannot rule out all of them in what is left.
 """
 
 import numpy as np
 
 from askless._core.base._bits cimport count_bits, lowest_bit
-from askless._core.base._clock cimport seconds_now
 from askless._core.search._cover cimport Cover
+from askless._core.engine._stoppable cimport Stoppable
 from askless._core.base._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint16_t, uint64_t,
 )
@@ -23,15 +23,13 @@ cdef enum:
     N_PLANES = 17
 
 
-cdef class Hitting:
-    """Searches for the sets of tests that part one case from its opponents."""
+cdef class Hitting(Stoppable):
+    """Searches for the sets of tests that tell one case from its opponents."""
 
     cdef Cover cover
     cdef readonly intp_t max_tests      # of a set; larger ones are not ruled out
     cdef readonly int64_t n_nodes       # of all searches so far
     cdef intp_t nodes_left
-    cdef float64_t deadline
-    cdef volatile bint is_stopped
     cdef uint16_t[:, ::1] rest          # (max_tests + 1, n_cases) opponents left
     cdef uint64_t[:, ::1] allowed       # (max_tests + 1, n_words) tests
     cdef uint64_t[:, ::1] planes        # (N_PLANES, n_words)
@@ -47,10 +45,6 @@ cdef class Hitting:
         self.counts = np.zeros(64 * cover.n_words, np.int32)
         self.least = np.ascontiguousarray(np.min(cover.price, axis=1))
 
-    def stop(self):
-        """Make a running search return soon, and later ones at once."""
-        self.is_stopped = True
-
     def costs_more(
         self,
         intp_t case,
@@ -64,18 +58,14 @@ cdef class Hitting:
         False if it does not, or if it was not found out in so many nodes or seconds.
         """
         cdef:
-            intp_t i, w, n = 0, test
+            intp_t w, n, test
             bint is_proved
         self.nodes_left = max_nodes
-        self.deadline = seconds_now() + seconds
+        self.begin(seconds)
         with nogil:
-            for i in range(cases.shape[0]):
-                # A rival that no test parts from the case asks for nothing.
-                if self.cover.label[cases[i]] != self.cover.label[case] and (
-                    self.cover.can_part(case, cases[i])
-                ):
-                    self.rest[0, n] = cases[i]
-                    n += 1
+            n = self.cover.list_opponents(
+                case, &cases[0], cases.shape[0], &self.rest[0, 0]
+            )
             for w in range(self.cover.n_words):
                 self.allowed[0, w] = 0
             for test in range(self.cover.n_tests):
@@ -86,7 +76,7 @@ cdef class Hitting:
     cdef bint is_above(
         self, intp_t case, intp_t n_rest, int64_t limit, intp_t depth
     ) noexcept nogil:
-        """Return whether no allowed set within the limit parts the case from the rest.
+        """Return whether no allowed set within the limit tells the case from the rest.
 
         The rest and the allowed tests are those of the depth.
         """
@@ -112,10 +102,10 @@ cdef class Hitting:
             return not self.has_single(case, n_rest, limit, depth)
         self.forbid_dear(case, limit, depth)
         hardest = self.count(case, n_rest, depth)
-        if hardest < 0 or not self.can_part_all(n_rest, most_tests):
+        if hardest < 0 or not self.can_tell_all(n_rest, most_tests):
             return True
         for w in range(n_words):
-            branches = self.cover.parts[case, hardest, w] & allowed[w]
+            branches = self.cover.tells[case, hardest, w] & allowed[w]
             while branches:
                 test = 64 * w + lowest_bit(branches)
                 branches &= branches - 1
@@ -125,7 +115,7 @@ cdef class Hitting:
                 for i in range(n_rest):
                     self.rest[depth + 1, n] = rest[i]
                     n += not (
-                        self.cover.parts[case, rest[i], test >> 6] >> (test & 63)
+                        self.cover.tells[case, rest[i], test >> 6] >> (test & 63)
                     ) & 1
                 for i in range(n_words):
                     self.allowed[depth + 1, i] = allowed[i]
@@ -140,7 +130,7 @@ cdef class Hitting:
         self.nodes_left -= 1
         if self.nodes_left < 0 or self.is_stopped:
             return False
-        if (self.nodes_left & 63) == 0 and seconds_now() > self.deadline:
+        if (self.nodes_left & 63) == 0 and self.is_late():
             self.nodes_left = 0
             return False
         return True
@@ -157,14 +147,14 @@ cdef class Hitting:
     cdef bint has_single(
         self, intp_t case, intp_t n_rest, int64_t limit, intp_t depth
     ) noexcept nogil:
-        """Return whether one allowed test within the limit parts all of the rest."""
+        """Return whether one allowed test within the limit tells it from the rest."""
         cdef:
             intp_t w, i
             uint64_t word
         for w in range(self.cover.n_words):
             word = self.allowed[depth, w]
             for i in range(n_rest):
-                word &= self.cover.parts[case, self.rest[depth, i], w]
+                word &= self.cover.tells[case, self.rest[depth, i], w]
                 if word == 0:
                     break
             while word:
@@ -174,7 +164,7 @@ cdef class Hitting:
         return False
 
     cdef intp_t count(self, intp_t case, intp_t n_rest, intp_t depth) noexcept nogil:
-        """Count what each allowed test parts; return whom the fewest do, -1: nobody.
+        """Count whom each test rules out; return whom the fewest do, -1: nobody.
 
         Each plane holds one bit of 64 counts, and adding a set of tests carries on from
         plane to plane, which on average ends after the second.
@@ -182,15 +172,15 @@ cdef class Hitting:
         cdef:
             intp_t w, i, p, n_bits, fewest = 1 << 30, hardest = -1
             uint64_t word, carry
-            const uint64_t* parts
+            const uint64_t* tells
         for p in range(N_PLANES):
             for w in range(self.cover.n_words):
                 self.planes[p, w] = 0
         for i in range(n_rest):
-            parts = &self.cover.parts[case, self.rest[depth, i], 0]
+            tells = &self.cover.tells[case, self.rest[depth, i], 0]
             n_bits = 0
             for w in range(self.cover.n_words):
-                word = parts[w] & self.allowed[depth, w]
+                word = tells[w] & self.allowed[depth, w]
                 n_bits += count_bits(word)
                 p = 0
                 while word:
@@ -214,8 +204,8 @@ cdef class Hitting:
                     word &= word - 1
         return hardest
 
-    cdef bint can_part_all(self, intp_t n_rest, int64_t most_tests) noexcept nogil:
-        """Return whether so many tests part as many in all, counted with repeats."""
+    cdef bint can_tell_all(self, intp_t n_rest, int64_t most_tests) noexcept nogil:
+        """Return whether so many tests rule out so many, counted with repeats."""
         cdef:
             intp_t i, best
             int64_t total = 0, _step

@@ -1,30 +1,24 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core.engine._states import StateTable
+from askless._core.engine._stoppable import Stoppable
 from askless._core.search._cover import Cover
+from askless._core.search._table import KnownTable
 
-class StateTableView:
-    n_entries: int
-    n_evictions: int
-
-class Search:
+class Search(Stoppable):
     n_expanded: int
     breadth: int
     is_worst: bool
-    table: StateTableView
+    use_certificate: bool
+    states: StateTable
     def __init__(
         self,
-        codes: NDArray[np.uint16],
-        n_codes: NDArray[np.int32],
-        label: NDArray[np.int32],
-        weight: NDArray[np.int64],
-        full: NDArray[np.int64],
-        discounted: NDArray[np.int64],
-        group: NDArray[np.int32],
+        table: KnownTable,
         *,
         is_worst: bool,
-        cover: Cover | None = None,
         max_bytes: int,
+        cover: Cover | None = None,
         breadth: int = 0,
         rank_by_entropy: bool = False,
         use_certificate: bool = True,
@@ -32,8 +26,6 @@ class Search:
         use_children: bool = True,
         use_additivity: bool = True,
     ) -> None: ...
-    def stop(self) -> None: ...
-    def resume(self) -> None: ...
     def run(
         self,
         cases: NDArray[np.uint16],

@@ -1,32 +1,27 @@
-"""Walk many rows down many trees at once, and charge each row once for each test.
+"""Walk blocks of coded rows down many trees, and charge each row once for each test.
 
-Rows are coded in blocks, and every tree walks the whole block before the next one
-starts, so that a tree is read once for each block. Two walks give the same leaves: one
-for trees that only compare, eight rows side by side without a branch, and one for any
-mix of tests.
+Every tree walks the whole block before the next one starts, so that a tree is read once
+for each block. Two walks give the same leaves: one for trees that only compare, eight
+rows side by side without a branch, and one for any mix of tests.
 
 Payments are made in the order of the trees, and within a tree from the root down. Where
 prices add up exactly in any order, the sum is read off the set of tests instead.
 
-This module must not know how a forest was grown.
+This module must not know how a forest was grown, nor where the rows come from.
 """
 
-from cython.parallel import prange
+cimport cython
 from libc.stdlib cimport calloc, free, malloc
 
 import numpy as np
 
-from askless._core.code._codes cimport CutColumn, CutIndex, find_level
 from askless._core.price._prices cimport Prices
 from askless._core.base._types cimport (
-    code_t, float64_t, int32_t, int64_t, intp_t, real_t, uint8_t, uint16_t, uint32_t,
-    uint64_t,
+    float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint32_t, uint64_t,
 )
 
 
 cdef extern from "askless/_core/tree/walk.h" nogil:
-    # Rows walked side by side, so that their reads do not wait for one another.
-    enum: N_LANES
     uint64_t pack_node(
         uint32_t right, uint16_t column, uint8_t bound, uint8_t shift
     ) noexcept
@@ -44,69 +39,38 @@ cdef extern from "askless/_core/tree/walk.h" nogil:
     ) noexcept
 
 
-cdef enum:
-    # Rows walked together: many, since each block reads all trees from far away, while
-    # its rows are read in order. Multiples of N_LANES.
-    LEAST_ROWS = 2048
-    MOST_ROWS = 32768
-    # Bytes of codes of a block, at about which rows of many columns are fewer.
-    BLOCK_BYTES = 1 << 22
-    # Rows coded together. A multiple of N_LANES.
-    CODED_ROWS = 64
-
-
 # A node of a tree that only compares is packed into one word. Left is the next node,
 # right is stored; a leaf leads to itself, and its shift is its decision if there are at
 # most 256 classes. "Missing" is code 255; where it should go left the shift is 1.
-#
-# Codes of a block are interleaved by groups of rows:
-#
-#     [group of N_LANES rows][column][row of the group]
 
 
-cdef inline intp_t code_place(intp_t row, intp_t column, intp_t stride) noexcept nogil:
-    return (row // N_LANES * stride + column) * N_LANES + row % N_LANES
+# What the rows of a block have met and paid for.
+cdef struct Bills:
+    uint64_t* sets   # (n_rows, n_words) the columns that a row has met
+    uint8_t* marks   # (n_rows, n_marks) tests paid, groups open; NULL if sums are exact
+    intp_t n_words
+    intp_t n_marks
 
 
-cdef struct Outputs:
-    int32_t* leaf        # (n_rows, n_trees) or NULL
-    int32_t* tally       # (n_rows, n_classes) or NULL
-    float64_t* weights   # (n_rows, n_classes) or NULL
-    int32_t* decision    # (n_rows,) or NULL
-    float64_t* cost      # (n_rows,) or NULL
-    # What was paid after each tree, (n_trees, n_rows) or NULL; then `cost` is given too
-    float64_t* path_cost
-    intp_t path_stride
+cdef int open_bills(Bills* bills, ForestWalker walker, intp_t n_rows) noexcept nogil:
+    """Make room for the bills of a block; -1 if there is none."""
+    bills.n_words = walker.n_words
+    bills.n_marks = walker.prices.n_tests + walker.prices.n_groups + 1
+    bills.marks = NULL
+    bills.sets = <uint64_t*> calloc(n_rows * bills.n_words + 1, sizeof(uint64_t))
+    if bills.sets == NULL:
+        return -1
+    if not walker.sums_exactly:
+        bills.marks = <uint8_t*> calloc(n_rows * bills.n_marks + 1, 1)
+        if bills.marks == NULL:
+            free(bills.sets)
+            return -1
+    return 0
 
 
+@cython.final
 cdef class ForestWalker:
     """The nodes of a forest, ready to be walked; arrays were checked before."""
-
-    cdef readonly Prices prices
-    cdef readonly bint is_fast         # every node compares, and codes are bytes
-    cdef readonly bint sums_exactly    # prices add up to the same in any order
-    cdef intp_t n_trees
-    cdef intp_t n_classes
-    cdef intp_t n_columns              # tests that some node asks for
-    cdef intp_t n_words                # of a set of columns
-    cdef const int32_t[::1] tree_start
-    cdef const int32_t[::1] test
-    cdef const int32_t[::1] cut
-    cdef const int32_t[::1] branch_start
-    cdef const int32_t[::1] branch_code
-    cdef const int32_t[::1] branch_child
-    cdef const int32_t[::1] default_branch
-    cdef const int32_t[::1] subtree_end
-    cdef const int32_t[::1] decision
-    cdef const int64_t[::1] weight_start
-    cdef const int32_t[::1] weight_class
-    cdef const float64_t[::1] weight
-    cdef const int32_t[::1] n_levels   # (n_tests,)
-    cdef const int32_t[::1] column     # (n_tests,) where the codes of a test are
-    cdef const int32_t[::1] used       # (n_columns,) the tests in order of column
-    cdef float64_t[::1] byte_price     # (8 * n_words, 256) of each byte of a set
-    cdef uint64_t* packed              # NULL unless is_fast
-    cdef uint64_t* way                 # (n_nodes,) columns above a node, of one word
 
     def __cinit__(self):
         self.packed = NULL
@@ -125,7 +89,6 @@ cdef class ForestWalker:
         intp_t n_classes,
         bint sums_exactly,
     ):
-        cdef intp_t c
         column = np.full(prices.n_tests + 1, -1, dtype=np.int32)
         column[np.asarray(used)] = np.arange(used.shape[0], dtype=np.int32)
         self.prices = prices
@@ -143,8 +106,7 @@ cdef class ForestWalker:
         self.branch_code = arrays["branch_code"]
         self.branch_child = arrays["branch_child"]
         self.default_branch = arrays["default_branch"]
-        self.subtree_end = find_subtree_ends(arrays["branch_start"],
-                                             arrays["branch_child"])
+        self.subtree_end = arrays["subtree_end"]
         self.decision = arrays["decision"]
         self.weight_start = arrays["weight_start"]
         self.weight_class = arrays["weight_class"]
@@ -161,17 +123,14 @@ cdef class ForestWalker:
         )
         if self.is_fast:
             self.pack()
-        table = np.zeros((8 * self.n_words, 256))
-        bits = (np.arange(256)[:, None] >> np.arange(8)) & 1
-        for c in range(self.n_columns):
-            table[c // 8] += bits[:, c % 8] * prices.full[self.used[c]]
-        self.byte_price = table.ravel()
+            if self.n_words == 1:
+                self.list_ways()
+        self.price_bytes()
 
     cdef int pack(self) except -1:
+        """Pack every node into a word."""
         cdef:
             intp_t n_nodes = self.test.shape[0], node
-            int32_t branch
-            uint8_t shift
             uint64_t* packed = <uint64_t*> malloc((n_nodes + 1) * sizeof(uint64_t))
         if packed == NULL:
             raise MemoryError("no memory left to walk a forest")
@@ -182,15 +141,20 @@ cdef class ForestWalker:
                     <uint8_t> self.decision[node],
                 )
             else:
-                shift = self.default_branch[node] == 0
                 packed[node] = pack_node(
                     <uint32_t> self.branch_child[self.branch_start[node] + 1],
                     <uint16_t> self.column[self.test[node]],
-                    <uint8_t> (self.cut[node] + 1), shift,
+                    <uint8_t> (self.cut[node] + 1),
+                    self.default_branch[node] == 0,
                 )
         self.packed = packed
-        if self.n_words > 1:
-            return 0
+        return 0
+
+    cdef int list_ways(self) except -1:
+        """List the columns that are read on the way to each node, as bits of a word."""
+        cdef:
+            intp_t n_nodes = self.test.shape[0], node
+            int32_t branch
         self.way = <uint64_t*> calloc(n_nodes + 1, sizeof(uint64_t))
         if self.way == NULL:
             raise MemoryError("no memory left to walk a forest")
@@ -205,7 +169,16 @@ cdef class ForestWalker:
                     )
         return 0
 
-    cdef inline int32_t follow(self, int32_t node, intp_t code) noexcept nogil:
+    cdef void price_bytes(self) except *:
+        """Add up the prices of each eight columns, for every set of them."""
+        cdef intp_t c
+        table = np.zeros((8 * self.n_words, 256))
+        bits = (np.arange(256)[:, None] >> np.arange(8)) & 1
+        for c in range(self.n_columns):
+            table[c // 8] += bits[:, c % 8] * self.prices.full[self.used[c]]
+        self.byte_price = table.ravel()
+
+    cdef int32_t follow(self, int32_t node, intp_t code) noexcept nogil:
         """Return the child that a code leads to."""
         cdef:
             int32_t start = self.branch_start[node]
@@ -247,7 +220,7 @@ cdef class ForestWalker:
                     first = tree
         return first
 
-    # Blocks of rows.
+    # Leaves and decisions of a block.
 
     cdef void add_leaf(
         self, intp_t row, intp_t tree, int32_t leaf, Outputs* out
@@ -277,90 +250,56 @@ cdef class ForestWalker:
                     best = <int32_t> k
             out.decision[row] = best
 
-    cdef int run_fast(
+    # Rows of bytes, eight side by side.
+
+    cdef int walk_bytes(
         self, const uint8_t* rows, intp_t n, bint has_missing, Outputs* out
     ) noexcept nogil:
-        """Walk a block of byte codes, n_columns + 1 for each row.
-
-        The block has room up to the next multiple of N_LANES rows.
-        """
         cdef:
-            intp_t stride = self.n_columns + 1, n_words = self.n_words
-            intp_t n_padded = (n + N_LANES - 1) // N_LANES * N_LANES
-            intp_t tree, group, row, lane, end
+            intp_t n_groups = (n + N_LANES - 1) // N_LANES
+            intp_t tree, group, row, end
+            uint32_t root
             int32_t[N_LANES] leaf
-            uint64_t seen, new
-            uint64_t* sets = <uint64_t*> calloc(n_padded * n_words, sizeof(uint64_t))
             const uint8_t* codes
-            bint in_order = out.cost != NULL and not self.sums_exactly
+            bint charges = out.cost != NULL
             bint only_votes = (
                 out.tally != NULL and out.leaf == NULL and out.weights == NULL
                 and self.n_classes <= 256
             )
-            intp_t n_marks = self.prices.n_tests + self.prices.n_groups + 1
-            uint8_t* marks = NULL
-        if in_order:
-            marks = <uint8_t*> calloc(n_padded * n_marks, 1)
-        if sets == NULL or (in_order and marks == NULL):
-            free(sets)
-            free(marks)
+            Bills bills
+        bills.sets = NULL
+        bills.marks = NULL
+        if charges and open_bills(&bills, self, n_groups * N_LANES) < 0:
             return -1
         for tree in range(self.n_trees):
-            for group in range(n_padded // N_LANES):
+            root = <uint32_t> self.tree_start[tree]
+            for group in range(n_groups):
                 row = group * N_LANES
-                codes = rows + row * stride
-                if n_words == 1:
-                    # The columns on the way to a leaf were listed before.
-                    walk_eight(
-                        self.packed, codes, <uint32_t> self.tree_start[tree], leaf,
-                        has_missing,
-                    )
-                else:
-                    walk_eight_sets(
-                        self.packed, codes, <uint32_t> self.tree_start[tree], leaf,
-                        sets + row * n_words, n_words,
-                    )
                 end = min(<intp_t> N_LANES, n - row)
-                if only_votes:
-                    # The leaf is at hand; its decision would be one more far read.
-                    for lane in range(end):
-                        out.tally[
-                            (row + lane) * self.n_classes
-                            + NODE_SHIFT(self.packed[leaf[lane]])
-                        ] += 1
+                codes = rows + row * (self.n_columns + 1)
+                if charges and self.way == NULL:
+                    walk_eight_sets(
+                        self.packed, codes, root, leaf,
+                        bills.sets + row * bills.n_words, bills.n_words,
+                    )
                 else:
-                    for lane in range(end):
-                        self.add_leaf(row + lane, tree, leaf[lane], out)
-                if n_words > 1:
-                    if in_order:
-                        for lane in range(end):
-                            self.pay(
-                                codes + lane, tree, marks + (row + lane) * n_marks,
-                                &out.cost[row + lane],
-                            )
-                    continue
-                for lane in range(end):
-                    seen = self.way[leaf[lane]]
-                    new = seen & ~sets[row + lane]
-                    sets[row + lane] |= seen
-                    if in_order and new != 0:
-                        self.pay(
-                            codes + lane, tree, marks + (row + lane) * n_marks,
-                            &out.cost[row + lane],
-                        )
+                    walk_eight(self.packed, codes, root, leaf, has_missing)
+                add_leaves(self, row, end, tree, leaf, only_votes, out)
+                if charges:
+                    charge_group(self, codes, row, end, tree, leaf, &bills, out)
             if out.path_cost != NULL:
                 for row in range(n):
                     out.path_cost[tree * out.path_stride + row] = (
-                        out.cost[row] if in_order
-                        else self.price_set(sets + row * n_words)
+                        out.cost[row] if bills.marks != NULL
+                        else self.price_set(bills.sets + row * bills.n_words)
                     )
-        if out.cost != NULL and not in_order:
+        if charges and bills.marks == NULL:
             for row in range(n):
-                out.cost[row] = self.price_set(sets + row * n_words)
+                out.cost[row] = self.price_set(bills.sets + row * bills.n_words)
         if out.decision != NULL:
             self.decide(n, out)
-        free(sets)
-        free(marks)
+        free(bills.sets)
+        free(bills.marks)
         return 0
 
     cdef float64_t price_set(self, const uint64_t* columns) noexcept nogil:
@@ -387,19 +326,19 @@ cdef class ForestWalker:
             at = next_node_missing(node, at, row[NODE_COLUMN(node) * N_LANES])
             node = self.packed[at]
 
-    cdef int run_any(
+    # Rows of two bytes a code, one at a time.
+
+    cdef int walk_any(
         self, const uint16_t* rows, intp_t n, Outputs* out
     ) noexcept nogil:
-        """Walk a block of codes of two bytes, whatever the nodes ask."""
         cdef:
             intp_t stride = self.n_columns + 1
             intp_t n_marks = self.prices.n_tests + self.prices.n_groups + 1
-            intp_t tree, row, below
+            intp_t tree, row
             int32_t at, test
             uint8_t* marks = <uint8_t*> calloc(n * n_marks + 1, 1)
             uint8_t* paid
             uint8_t* is_open
-            float64_t together
             intp_t code
         if marks == NULL:
             return -1
@@ -414,14 +353,7 @@ cdef class ForestWalker:
                     if out.cost == NULL or paid[test]:
                         pass
                     elif self.prices.delayed[test]:
-                        # Ordered together, so added up before they are paid.
-                        together = 0.0
-                        for below in range(at, self.subtree_end[at]):
-                            if self.test[below] >= 0:
-                                together += self.prices.charge(
-                                    self.test[below], -1, paid, is_open
-                                )
-                        out.cost[row] += together
+                        self.buy_below(at, paid, is_open, &out.cost[row])
                     else:
                         out.cost[row] += self.prices.charge(test, code, paid, is_open)
                     at = self.follow(at, code)
@@ -433,254 +365,53 @@ cdef class ForestWalker:
         free(marks)
         return 0
 
-    cdef Outputs outputs_at(self, Outputs* whole, intp_t row) noexcept nogil:
-        cdef Outputs out
-        out.leaf = NULL if whole.leaf == NULL else whole.leaf + row * self.n_trees
-        out.weights = (
-            NULL if whole.weights == NULL else whole.weights + row * self.n_classes
-        )
-        out.decision = NULL if whole.decision == NULL else whole.decision + row
-        out.cost = NULL if whole.cost == NULL else whole.cost + row
-        out.path_cost = NULL if whole.path_cost == NULL else whole.path_cost + row
-        out.path_stride = whole.path_stride
-        out.tally = NULL
-        return out
-
-    cdef intp_t rows_of_block(self, intp_t n_rows, int n_jobs) noexcept nogil:
-        """Return how many rows are walked together: each thread has some."""
+    cdef void buy_below(
+        self, int32_t node, uint8_t* paid, uint8_t* is_open, float64_t* spent
+    ) noexcept nogil:
+        """Charge for a delayed test and all below it, added up before they are paid."""
         cdef:
-            intp_t most = min(
-                <intp_t> MOST_ROWS, <intp_t> BLOCK_BYTES // (self.n_columns + 1)
-            )
-            intp_t share = (n_rows + n_jobs - 1) // max(n_jobs, 1)
-            intp_t size = min(max(most, <intp_t> LEAST_ROWS), max(share, 1))
-        return (size + N_LANES - 1) // N_LANES * N_LANES
-
-    def run_codes(
-        self,
-        const code_t[:, ::1] codes not None,  # IN   (n_columns, n_rows)
-        intp_t n_rows,
-        int n_jobs,
-        *,
-        int32_t[:, ::1] leaf=None,            # OUT  (n_rows, n_trees)
-        int32_t[:, ::1] tally=None,           # OUT  (n_rows, n_classes) zeros
-        float64_t[:, ::1] weights=None,       # OUT  (n_rows, n_classes) zeros
-        int32_t[::1] decision=None,           # OUT  (n_rows,)
-        float64_t[::1] cost=None,             # OUT  (n_rows,) zeros
-        float64_t[:, ::1] path_cost=None,     # OUT  (n_trees, n_rows); cost is too
-    ):
-        """Walk coded rows and fill whichever outputs are given."""
-        cdef:
-            Outputs out
-            intp_t size = self.rows_of_block(n_rows, n_jobs)
-            intp_t n_blocks = (n_rows + size - 1) // size
-            intp_t block
-            int failed = 0
-        if n_rows == 0:
-            return
-        fill_outputs(&out, leaf, tally, weights, decision, cost, path_cost)
-        for block in prange(
-            n_blocks, nogil=True, schedule="static", num_threads=n_jobs
-        ):
-            failed |= run_code_block(
-                self, codes, block * size, min(n_rows, (block + 1) * size), &out,
-            )
-        if failed:
-            raise MemoryError("no memory left to walk a forest")
-
-    def run_matrix(
-        self,
-        const real_t[:, ::1] values not None,   # IN   (n_rows, n_tests) NaN is missing
-        CutIndex index not None,                # IN   the cuts of the used tests
-        int n_jobs,
-        *,
-        int32_t[:, ::1] leaf=None,
-        int32_t[:, ::1] tally=None,
-        float64_t[:, ::1] weights=None,
-        int32_t[::1] decision=None,
-        float64_t[::1] cost=None,
-        float64_t[:, ::1] path_cost=None,
-    ):
-        """Walk rows of numbers, coding a block at a time; only if ``is_fast``."""
-        cdef:
-            Outputs out
-            intp_t n_rows = values.shape[0]
-            intp_t size = self.rows_of_block(n_rows, n_jobs)
-            intp_t n_blocks = (n_rows + size - 1) // size
-            intp_t block
-            int failed = 0
-        if n_rows == 0:
-            return
-        fill_outputs(&out, leaf, tally, weights, decision, cost, path_cost)
-        for block in prange(
-            n_blocks, nogil=True, schedule="static", num_threads=n_jobs
-        ):
-            failed |= run_matrix_block(
-                self, values, index, block * size, min(n_rows, (block + 1) * size),
-                &out,
-            )
-        if failed:
-            raise MemoryError("no memory left to walk a forest")
+            intp_t below
+            float64_t together = 0.0
+        for below in range(node, self.subtree_end[node]):
+            if self.test[below] >= 0:
+                together += self.prices.charge(self.test[below], -1, paid, is_open)
+        spent[0] += together
 
 
-cdef void fill_outputs(
-    Outputs* out, int32_t[:, ::1] leaf, int32_t[:, ::1] tally,
-    float64_t[:, ::1] weights, int32_t[::1] decision, float64_t[::1] cost,
-    float64_t[:, ::1] path_cost,
-):
-    out.leaf = NULL if leaf is None else &leaf[0, 0]
-    out.tally = NULL if tally is None else &tally[0, 0]
-    out.weights = NULL if weights is None else &weights[0, 0]
-    out.decision = NULL if decision is None else &decision[0]
-    out.cost = NULL if cost is None else &cost[0]
-    out.path_cost = NULL if path_cost is None else &path_cost[0, 0]
-    out.path_stride = 0 if path_cost is None else path_cost.shape[1]
-
-
-cdef int run_block(
-    ForestWalker walker, void* rows, bint is_fast, bint has_missing, intp_t start,
-    intp_t n, Outputs* whole,
+cdef inline void add_leaves(
+    ForestWalker walker, intp_t row, intp_t n, intp_t tree, const int32_t* leaf,
+    bint only_votes, Outputs* out,
 ) noexcept nogil:
-    """Run a coded block; where only decisions are asked for, votes live here."""
-    cdef:
-        Outputs out = walker.outputs_at(whole, start)
-        int32_t* votes = NULL
-        int failed
-    if whole.tally != NULL:
-        out.tally = whole.tally + start * walker.n_classes
-    elif whole.decision != NULL:
-        votes = <int32_t*> calloc(n * walker.n_classes, sizeof(int32_t))
-        if votes == NULL:
-            return 1
-        out.tally = votes
-    if is_fast:
-        failed = walker.run_fast(<const uint8_t*> rows, n, has_missing, &out)
+    """Count the leaves of some rows that follow one another."""
+    cdef intp_t lane
+    if only_votes:
+        # The leaf is at hand; its decision would be one more far read.
+        for lane in range(n):
+            out.tally[
+                (row + lane) * walker.n_classes + NODE_SHIFT(walker.packed[leaf[lane]])
+            ] += 1
     else:
-        failed = walker.run_any(<const uint16_t*> rows, n, &out)
-    free(votes)
-    return failed != 0
+        for lane in range(n):
+            walker.add_leaf(row + lane, tree, leaf[lane], out)
 
 
-cdef int run_code_block(
-    ForestWalker walker, const code_t[:, ::1] codes, intp_t start, intp_t end,
-    Outputs* whole,
+cdef inline void charge_group(
+    ForestWalker walker, const uint8_t* codes, intp_t row, intp_t n, intp_t tree,
+    const int32_t* leaf, Bills* bills, Outputs* out,
 ) noexcept nogil:
+    """Note what the rows of a group have met in a tree; charge it, if order matters."""
     cdef:
-        intp_t n = end - start, stride = walker.n_columns + 1, c, i
-        intp_t n_levels
-        uint8_t* narrow
-        uint16_t* wide
-        void* rows = calloc((n + N_LANES) * stride, sizeof(uint16_t))
-        int failed
-    if rows == NULL:
-        return 1
-    narrow = <uint8_t*> rows
-    wide = <uint16_t*> rows
-    for c in range(walker.n_columns):
-        n_levels = walker.n_levels[walker.used[c]]
-        if walker.is_fast:
-            for i in range(n):
-                narrow[code_place(i, c, stride)] = (
-                    <uint8_t> codes[c, start + i]
-                    if codes[c, start + i] < n_levels else 255
-                )
-        else:
-            for i in range(n):
-                wide[i * stride + c] = codes[c, start + i]
-    failed = run_block(walker, rows, walker.is_fast, True, start, n, whole)
-    free(rows)
-    return failed
-
-
-cdef int run_matrix_block(
-    ForestWalker walker, const real_t[:, ::1] values, CutIndex index, intp_t start,
-    intp_t end, Outputs* whole,
-) noexcept nogil:
-    cdef:
-        intp_t n = end - start, stride = walker.n_columns + 1, c, i, test
-        intp_t part, first, last
-        CutColumn column
-        float64_t value, cut
-        bint has_missing = False
-        uint8_t* rows = <uint8_t*> calloc((n + N_LANES) * stride, 1)
-        int failed
-    if rows == NULL:
-        return 1
-    # Few rows at a time, whose columns stay in the nearest cache while they are read.
-    for part in range((n + CODED_ROWS - 1) // CODED_ROWS):
-        first, last = part * CODED_ROWS, min(n, (part + 1) * CODED_ROWS)
-        for c in range(walker.n_columns):
-            test = walker.used[c]
-            column = index.columns[c]
-            if column.n_cuts == 1:
-                cut = column.cuts[0]
-                for i in range(first, last):
-                    value = values[start + i, test]
-                    has_missing |= value != value
-                    rows[code_place(i, c, stride)] = (
-                        <uint8_t> (cut < value) if value == value else 255
-                    )
-            else:
-                for i in range(first, last):
-                    value = values[start + i, test]
-                    has_missing |= value != value
-                    rows[code_place(i, c, stride)] = (
-                        <uint8_t> find_level(&column, value) if value == value else 255
-                    )
-    failed = run_block(walker, rows, True, has_missing, start, n, whole)
-    free(rows)
-    return failed
-
-
-def find_subtree_ends(
-    const int32_t[::1] branch_start not None,  # IN   (n_nodes + 1,)
-    const int32_t[::1] branch_child not None,
-):
-    """Return one past the last node of the subtree of each node; nodes in preorder."""
-    cdef:
-        intp_t n_nodes = branch_start.shape[0] - 1, node
-        int32_t[::1] end = np.empty(n_nodes, dtype=np.int32)
-    with nogil:
-        for node in range(n_nodes - 1, -1, -1):
-            if branch_start[node + 1] > branch_start[node]:
-                end[node] = end[branch_child[branch_start[node + 1] - 1]]
-            else:
-                end[node] = <int32_t> (node + 1)
-    return np.asarray(end)
-
-
-def find_misplaced(
-    const int32_t[::1] branch_start not None,  # IN   (n_nodes + 1,) checked
-    const int32_t[::1] branch_child not None,
-    const int32_t[::1] tree_start not None,    # IN   (n_trees + 1,) checked
-):
-    """Return the first node that is not where a walk in preorder comes by.
-
-    Walking is itself the check: a stack of the children still to come must name the
-    next node each time. A cycle, a second parent or a branch to nowhere breaks it.
-
-    Returns
-    -------
-    node : int
-        -1 if every node is in its place.
-    found : int or None
-        What the walk names instead; None for nothing.
-    """
-    cdef:
-        intp_t tree, node, branch, n_pending = 0
-        int32_t[::1] pending = np.empty(branch_child.shape[0] + 1, dtype=np.int32)
-    for tree in range(tree_start.shape[0] - 1):
-        pending[0] = tree_start[tree]
-        n_pending = 1
-        for node in range(tree_start[tree], tree_start[tree + 1]):
-            if n_pending == 0:
-                return node, None
-            n_pending -= 1
-            if pending[n_pending] != node:
-                return node, pending[n_pending]
-            for branch in range(branch_start[node + 1] - 1, branch_start[node] - 1, -1):
-                pending[n_pending] = branch_child[branch]
-                n_pending += 1
-        if n_pending > 0:
-            return tree_start[tree + 1], pending[n_pending - 1]
-    return -1, None
+        intp_t lane
+        uint64_t seen, new
+    for lane in range(n):
+        new = 1
+        if walker.way != NULL:
+            # The columns on the way to a leaf were listed before.
+            seen = walker.way[leaf[lane]]
+            new = seen & ~bills.sets[row + lane]
+            bills.sets[row + lane] |= seen
+        if bills.marks != NULL and new != 0:
+            walker.pay(
+                codes + lane, tree, bills.marks + (row + lane) * bills.n_marks,
+                &out.cost[row + lane],
+            )

@@ -173,8 +173,8 @@ def join_trees(list trees not None):
     cdef:
         TreeBuffer tree
         intp_t n_nodes = 0, n_branches = 0, n_weights = 0
-        intp_t node = 0, branch = 0, entry = 0, i, t = 0
-        int32_t[::1] tree_start, branch_start, decision, branch_child
+        intp_t node = 0, branch = 0, entry = 0, i
+        int32_t[::1] branch_start, branch_child
         int64_t[::1] weight_start
     for tree in trees:
         free(tree.parent)
@@ -185,17 +185,10 @@ def join_trees(list trees not None):
         n_weights += tree.n_weights
     if n_nodes >= 2**31 - 1 or n_branches >= 2**31 - 1:
         raise OverflowError("a forest must have fewer than 2**31 nodes")
-    joined = {}
-    tree_start = np.zeros(len(trees) + 1, dtype=np.int32)
-    decision = np.empty(n_nodes, dtype=np.int32)
-    for tree in trees:
-        for i in range(tree.n_nodes):
-            decision[node + i] = heaviest_class(tree, i)
-        node += tree.n_nodes
-        t += 1
-        tree_start[t] = <int32_t> node
-    joined["tree_start"] = np.asarray(tree_start)
-    joined["decision"] = np.asarray(decision)
+    joined = {
+        "tree_start": start_trees(trees),
+        "decision": decide_nodes(trees, n_nodes),
+    }
     for name in ("test", "cut", "default_branch"):
         joined[name] = join_nodes(trees, name, np.empty(n_nodes, dtype=np.int32))
     joined["branch_code"] = join_nodes(
@@ -209,7 +202,6 @@ def join_trees(list trees not None):
     branch_start = np.zeros(n_nodes + 1, dtype=np.int32)
     branch_child = np.empty(n_branches, dtype=np.int32)
     weight_start = np.zeros(n_nodes + 1, dtype=np.int64)
-    node = 0
     for tree in trees:
         for i in range(tree.n_nodes):
             branch_start[node + i] = <int32_t> (branch + tree.branch_start[i])
@@ -226,6 +218,32 @@ def join_trees(list trees not None):
     joined["branch_child"] = np.asarray(branch_child)
     joined["weight_start"] = np.asarray(weight_start)
     return joined
+
+
+cdef object start_trees(list trees):
+    """Return where the nodes of each tree begin, and where the last one ends."""
+    cdef:
+        TreeBuffer tree
+        intp_t node = 0, t = 0
+        int32_t[::1] tree_start = np.zeros(len(trees) + 1, dtype=np.int32)
+    for tree in trees:
+        node += tree.n_nodes
+        t += 1
+        tree_start[t] = <int32_t> node
+    return np.asarray(tree_start)
+
+
+cdef object decide_nodes(list trees, intp_t n_nodes):
+    """Return the heaviest class of each node of all trees."""
+    cdef:
+        TreeBuffer tree
+        intp_t node = 0, i
+        int32_t[::1] decision = np.empty(n_nodes, dtype=np.int32)
+    for tree in trees:
+        for i in range(tree.n_nodes):
+            decision[node + i] = heaviest_class(tree, i)
+        node += tree.n_nodes
+    return np.asarray(decision)
 
 
 cdef object join_nodes(list trees, str name, int32_t[::1] joined):

@@ -33,8 +33,8 @@ cdef struct NumberNode:
 
 
 cdef void walk_lanes(
-    const NumberNode* nodes, const real_t* values, intp_t n_columns, intp_t row_stride,
-    intp_t depth, int32_t* leaf,
+    const NumberNode* nodes, const real_t* values, intp_t row_stride, intp_t depth,
+    int32_t* leaf,
 ) noexcept nogil:
     """Walk N_LANES rows down; a leaf leads to itself, so no lane has to stop."""
     cdef:
@@ -73,6 +73,7 @@ def walk_numbers(
         intp_t n_groups = n_rows // N_LANES
         intp_t group, node, row
         int32_t at
+        bint is_leaf
         float64_t value
         int32_t[::1] leaf = np.empty(n_rows, dtype=np.int32)
         NumberNode* nodes = <NumberNode*> malloc(n_nodes * sizeof(NumberNode))
@@ -80,22 +81,18 @@ def walk_numbers(
         raise MemoryError("no memory left to walk a tree")
     for node in range(n_nodes):
         nodes[node].threshold = threshold[node]
-        if column[node] >= 0:
-            nodes[node].column = column[node]
-            nodes[node].left = left[node]
-            nodes[node].right = right[node]
-            nodes[node].missing = missing[node]
-        else:
-            nodes[node].column = 0
-            nodes[node].left = <int32_t> node
-            nodes[node].right = <int32_t> node
-            nodes[node].missing = <int32_t> node
+        # A leaf leads to itself, whatever it reads.
+        is_leaf = column[node] < 0
+        nodes[node].column = 0 if is_leaf else column[node]
+        nodes[node].left = <int32_t> node if is_leaf else left[node]
+        nodes[node].right = <int32_t> node if is_leaf else right[node]
+        nodes[node].missing = <int32_t> node if is_leaf else missing[node]
     if n_columns:
         for group in prange(
             n_groups, nogil=True, schedule="static", num_threads=n_jobs
         ):
             walk_lanes(
-                nodes, &values[group * N_LANES, 0], n_columns, n_columns, depth,
+                nodes, &values[group * N_LANES, 0], n_columns, depth,
                 &leaf[group * N_LANES],
             )
         for row in range(n_groups * N_LANES, n_rows):
@@ -144,7 +141,7 @@ def charge_rows(
     const int64_t[::1] child_start not None,   # IN   (n_nodes,) into child_of_code
     const int32_t[::1] child_of_code not None,  # IN  the child of every code of a node
 ):
-    """Return what each coded row pays on its way down, its own outcomes priced.
+    """Return the leaf of each coded row, and what it pays on its way down.
 
     For trees with tests priced by outcome; all other trees charge by the leaf alone.
     """
@@ -154,6 +151,7 @@ def charge_rows(
         int32_t at
         uint8_t[::1] paid = np.zeros(prices.n_tests + 1, dtype=np.uint8)
         uint8_t[::1] is_open = np.zeros(prices.n_groups + 1, dtype=np.uint8)
+        int32_t[::1] leaf = np.empty(n_rows, dtype=np.int32)
         float64_t[::1] totals = np.zeros(n_rows)
     with nogil:
         for row in range(n_rows):
@@ -165,4 +163,5 @@ def charge_rows(
                     test[at], codes[column[at], row], &paid[0], &is_open[0]
                 )
                 at = child_of_code[child_start[at] + codes[column[at], row]]
-    return np.asarray(totals)
+            leaf[row] = at
+    return np.asarray(leaf), np.asarray(totals)

@@ -1,1 +1,1 @@
-"""Tables with unknown outcomes: score tests, follow rules, search."""
+"""Tables with unknown outcomes: score tests, follow rules, price them."""

@@ -1,119 +1,118 @@
-"""Contract of noisy tables: states, what a test does to one, and rules that choose.
+"""Contract of tables with unknown outcomes: states, and what a test does to one.
 
 A state is the cases that the answers so far leave possible, with how unlikely those
-answers made each of them. An unknown outcome is a coin that is thrown once: a case
-whose outcome was unknown and has been seen weighs less by the chance of what was seen.
+answers made each of them. An unknown outcome is drawn once and then fixed: a case whose
+outcome was unknown and has been seen weighs less by the chance of what was seen.
 
-    weight of a case = prior * 2 ** -(noise / UNIT)
+    weight of a case = prior * 2 ** -(surprisal / UNIT)
 
-Noise is a whole number, so that the order in which coins were thrown never matters and
-equal states are equal to the last bit. Divided by UNIT it is exact for chances that are
+A surprisal is a whole number, so that the order of the draws never matters and equal
+states are equal to the last bit. Divided by UNIT it is exact for chances that are
 powers of two, and within 1e-12 of a bit for others.
 """
 
+from libc.math cimport exp2, log2
+
 from askless._core.base._types cimport (
-    float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint64_t,
+    float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t,
 )
 
 
-# What the cases of a state that show one code amount to.
-cdef struct Part:
-    int64_t count
-    float64_t mass
-    float64_t extra   # sum of squares, or of copies, as the rule needs
-
-
-# What a test can do to a state.
+# What a test can do to a state; `Effect` for callers in Python.
 cdef enum:
-    USELESS = 0    # whatever it shows, no case is ruled out
-    ONE_SIDED = 1  # it may rule out cases, and it may not
-    TWO_SIDED = 2  # it is sure to tell some case from one of another label
+    TELLS_NOTHING = 0  # whatever it shows, no case is ruled out
+    MAY_TELL = 1       # it may rule out cases, and it may not
+    SURE_TO_TELL = 2   # it is sure to tell some case from an opponent
 
 
-cdef enum:
-    ODTN_R = 0
-    ODTN_R_RELEASED = 1
-    ODTN_H = 2
-    ODTN_H_RELEASED = 3
-    ELIMINATION = 4
-    INFORMATION = 5
-    GBS = 6
-    EC2 = 7
+# The cases that are left, those of one class together, and their surprisals.
+cdef struct State:
+    const int32_t* cases
+    const int64_t* surprisal
+    intp_t n
 
 
-# Memory for measuring one test; one for each thread.
-cdef struct Scratch:
-    Part* parts      # (most codes,) zero between uses
-    Part* run        # (most codes,) of one label; zero between uses
-    int32_t* met     # (most codes,)
-    int32_t* run_met  # (most codes,)
-
-
-cdef class NoisyTable:
+cdef class UnknownTable:
     cdef readonly intp_t n_cases
     cdef readonly intp_t n_tests
-    cdef readonly intp_t n_labels
+    cdef readonly intp_t n_classes
     cdef readonly intp_t most_codes
-    cdef readonly bint has_single_labels  # every case has a label of its own
-    cdef readonly bint is_in_order        # cases as they stand have ascending labels
-    cdef readonly bint has_whole_bits     # every chance is a power of two
+    cdef readonly bint has_own_classes  # every case has a class of its own
+    cdef readonly bint is_in_order      # cases as they stand have ascending classes
+    cdef readonly bint has_whole_bits   # every chance is a power of two
     cdef object codes_owner
     cdef const uint8_t* narrow            # (n_tests, n_cases)
     cdef const uint16_t* wide             # the same; NULL: codes are bytes
     cdef const int32_t[::1] n_levels      # (n_tests,)
     cdef const float64_t[::1] chances     # of each level, by test
     cdef const int64_t[::1] chance_start  # (n_tests + 1,)
-    cdef int64_t[::1] bits                # noise of each level; -1: it never comes
-    cdef int32_t[::1] n_support           # (n_tests,) levels that may come
+    cdef int64_t[::1] bits                # surprisal of each level; -1: never drawn
+    cdef int32_t[::1] n_support           # (n_tests,) levels that may be drawn
     cdef float64_t[:, ::1] sums           # (n_tests, 3) of c^2, c^3 and c log2 c
-    cdef const int32_t[::1] label         # (n_cases,)
+    cdef const int32_t[::1] class_id      # (n_cases,)
     cdef const float64_t[::1] prior       # (n_cases,)
 
-    cdef intp_t code(self, intp_t test, intp_t case) noexcept nogil
-    # Weights of the cases of a state, divided by that of the least noise.
-    cdef void weigh(
-        self, const int32_t* cases, const int64_t* noise, intp_t n, float64_t* weight
-    ) noexcept nogil
-    # The chance of a code where the outcome is unknown.
-    cdef float64_t chance(self, intp_t test, intp_t code) noexcept nogil
-    # The score of a test by a rule, and what kind of test it is; cases of one label
-    # must stand together. `extra` goes with the rule: copies for ODTN_H, else NULL.
-    cdef float64_t score(
-        self, intp_t test, const int32_t* cases, intp_t n, const float64_t* weight,
-        const float64_t* extra, int rule, Scratch* scratch, uint8_t* kind,
-    ) noexcept nogil
-    cdef float64_t score_cases(
-        self, intp_t test, intp_t n, int rule, Scratch* scratch, intp_t n_met,
-        uint8_t* kind,
-    ) noexcept nogil
-    cdef float64_t score_labels(
-        self, intp_t test, const int32_t* cases, intp_t n, const float64_t* weight,
-        int rule, Scratch* scratch, intp_t n_met, uint8_t* kind,
-    ) noexcept nogil
-    cdef float64_t score_by_gain(
-        self, intp_t test, int rule, const Scratch* scratch, intp_t n_met,
-        float64_t known_gain, float64_t star_gain,
-    ) noexcept nogil
-    cdef float64_t balance(
-        self, intp_t test, int rule, const Scratch* scratch, intp_t n_met
-    ) noexcept nogil
-    cdef float64_t coin_logs(
-        self, float64_t mass, float64_t logs, float64_t chance
-    ) noexcept nogil
-    cdef bint may_rule_out(
-        self, intp_t test, int64_t known, const Part* parts
-    ) noexcept nogil
+    # Weights of the cases of a state, divided by that of the least surprisal.
+    cdef void weigh(self, const State* state, float64_t* weights) noexcept nogil
+
+    # The weight of a whole state.
+    cdef float64_t weigh_all(self, const State* state) noexcept nogil
+
     # The part of a state that may show a code; returns its size.
     cdef intp_t list_part(
-        self, intp_t test, intp_t code, const int32_t* cases, const int64_t* noise,
-        intp_t n, int32_t* part, int64_t* part_noise,
+        self, intp_t test, intp_t code, const State* state, int32_t* cases,
+        int64_t* surprisal,
     ) noexcept nogil
 
+    # Mark the codes that a test may show in a state; `may_show` has n_levels + 2.
+    cdef void mark_codes(
+        self, intp_t test, const State* state, uint8_t* may_show
+    ) noexcept nogil
 
-cdef int open_scratch(Scratch* scratch, intp_t most_codes) except -1 nogil
-cdef void close_scratch(Scratch* scratch) noexcept nogil
-cdef float64_t power_of_half(int64_t noise) noexcept nogil
-cdef intp_t choose_best(
-    const float64_t* scores, const float64_t* prices, const uint8_t* kinds,
-    const uint8_t* is_done, intp_t n_tests,
-) noexcept nogil
+    # Whether a test is sure to tell two cases apart.
+    cdef bint tells(self, intp_t test, intp_t x, intp_t y) noexcept nogil
+
+
+cdef inline intp_t code_of(
+    UnknownTable table, intp_t test, intp_t case
+) noexcept nogil:
+    """Return what a test shows for a case."""
+    if table.wide != NULL:
+        return table.wide[test * table.n_cases + case]
+    return table.narrow[test * table.n_cases + case]
+
+
+cdef inline const uint8_t* narrow_column(
+    UnknownTable table, intp_t test
+) noexcept nogil:
+    """Return the codes of a test as bytes, NULL if they are wider."""
+    if table.narrow == NULL:
+        return NULL
+    return table.narrow + test * table.n_cases
+
+
+cdef inline const uint16_t* wide_column(
+    UnknownTable table, intp_t test
+) noexcept nogil:
+    """Return the codes of a test in two bytes each, NULL if they are bytes."""
+    if table.wide == NULL:
+        return NULL
+    return table.wide + test * table.n_cases
+
+
+cdef inline float64_t chance_of(
+    UnknownTable table, intp_t test, intp_t code
+) noexcept nogil:
+    """Return the chance of a code where the outcome is unknown."""
+    if code >= table.n_levels[test]:
+        return 0.0
+    return table.chances[table.chance_start[test] + code]
+
+
+cdef inline float64_t power_of_half(int64_t surprisal) noexcept nogil:
+    """Return how much lighter a surprisal makes a case; 2^40 of them are a bit."""
+    return exp2(-(<float64_t> surprisal) / <float64_t> (<int64_t> 1 << 40))
+
+
+cdef inline float64_t plogp(float64_t p) noexcept nogil:
+    return p * log2(p) if p > 0 else 0.0

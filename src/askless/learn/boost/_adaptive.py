@@ -3,84 +3,71 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from askless.exceptions import DegeneratePolicyWarning, InvalidOptionError
-from askless.learn._base import _count_jobs
+from askless.learn._scoring import mistake_costs
+from askless.learn._validation import ValidationPoint, summarise_rows
 from askless.learn.boost._calibrate import (
     Stops,
-    list_stops,
     rows_needed,
     threshold_for_cost,
     threshold_for_loss,
+    trace_stops,
 )
-from askless.learn.sources import Source, read_model, read_policy
+from askless.learn.boost._compile import compile_policy, compile_source
+from askless.learn.sources import read_model
 from askless.policy import Ensemble, Forest, Tree
-from askless.problem import Costs
-from askless.problem._frames import clean_column
+from askless.problem._column import clean_column
+from askless.problem._jobs import count_threads
 
-__all__ = ["AdaptiveEnsemble", "compile_source"]
-
-
-def compile_source(
-    source: Source,
-    costs: Any,
-    *,
-    names: list[str] | None = None,
-    **options: Any,
-) -> Ensemble:
-    """Return a source model as a policy."""
-    names = names or source.names or [f"x{i}" for i in range(source.n_features)]
-    if len(names) != source.n_features:
-        raise InvalidOptionError(
-            f"There must be a name for each of the {source.n_features} features of the "
-            f"model. Got {len(names)}. List them in the order of its columns."
-        )
-    tests, trees = source.assemble(names)
-    if costs is None:
-        costs = [1.0] * source.n_features
-    costs = costs if isinstance(costs, Costs) else Costs(costs)
-    return Ensemble(
-        tests,
-        source.classes,
-        costs.price_list(tests),
-        trees=trees,
-        answer=source.answer,
-        mistakes=costs.mistake_matrix(source.classes) if source.classes else None,
-        **options,
-    )
+__all__ = ["AdaptiveEnsemble", "AdaptivePoint"]
 
 
-def compile_policy(policy: Tree | Forest, costs: Any, **options: Any) -> Ensemble:
-    """Return a tree or forest of Askless as an ensemble, by default at its price."""
-    trees, answer = read_policy(policy)
-    prices, mistakes = policy.prices, policy.mistakes
-    if costs is not None:
-        costs = costs if isinstance(costs, Costs) else Costs(costs)
-        prices = costs.price_list(policy.tests)
-        mistakes = costs.mistake_matrix(policy.classes)
-    return Ensemble(
-        policy.tests,
-        policy.classes,
-        prices,
-        trees=trees,
-        answer=answer,
-        mistakes=mistakes,
-        **options,
-    )
+@dataclass(frozen=True, kw_only=True)
+class AdaptivePoint(ValidationPoint):
+    """When a model stops early, and what it did on the rows that calibrated it.
+
+    Attributes
+    ----------
+    threshold : float
+        When it stops; infinite if only when it is settled.
+    full_cost : float
+        Mean cost of a lossless run.
+    disagreement : float
+        Share of the predictions that differ from the full model's.
+    cost, cost_spread, cost_stderr, error, n_rows
+        See :class:`ValidationPoint`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> forest = RandomForestClassifier(9, random_state=0).fit(X[:300], y[:300])
+    >>> point = AdaptiveEnsemble(forest, budget=4).fit(X[300:], y[300:]).point_
+    >>> bool(point.cost <= 4 < point.full_cost)
+    True
+    """
+
+    threshold: float
+    full_cost: float
+    disagreement: float
 
 
 class AdaptiveEnsemble(BaseEstimator):
     """Runs a fitted ensemble so that it buys features one by one.
 
     It buys what the open trees wait for most, for its price, and stops as soon as the
-    answer is settled: **losslessly**, when no value of the features left could change
-    it, so that every prediction equals the full model's; or **early**, by a rule that
-    ``fit`` calibrates on validation rows.
+    prediction is settled: **losslessly**, when no value of the features left could
+    change it, so that every prediction equals the full model's; or **early**, by a
+    threshold that ``fit`` calibrates on validation rows.
 
     Parameters
     ----------
@@ -91,14 +78,18 @@ class AdaptiveEnsemble(BaseEstimator):
     costs : Costs, mapping or sequence, default=None
         What each feature costs, by name or by position; 1 each by default. Groups,
         delays and prices by outcome are charged as everywhere.
+    mistakes : number, matrix or mapping, default=None
+        Cost of a wrong decision, ``mistakes[true][decision]``, for ``total_cost`` and
+        scorers; the model decides as it always did. Those of `costs` by default.
     max_disagreement : float, default=None
-        Stop early, and let at most this share of answers differ from the full model's.
+        Stop early, and let at most this share of predictions differ from the full
+        model's.
     max_error : float, default=None
-        Stop early, and let at most this share of answers be wrong.
+        Stop early, and let at most this share of predictions be wrong.
     budget : float, default=None
         Stop early, and spend at most this on average.
     stop : {"settled", "complete"}, default="settled"
-        Without one of these three: stop when the answer is settled, or go on until
+        Without one of these three: stop when the prediction is settled, or go on until
         every tree has ended, so that probabilities are the full model's too.
     tolerance : float, default=0.0
         For numbers: a prediction is settled when it is within this of the full model's
@@ -121,22 +112,21 @@ class AdaptiveEnsemble(BaseEstimator):
     classes_ : ndarray
         The classes of the model, if it has any.
     n_features_in_ : int
-    calibration_ : dict
-        After calibration: ``threshold``, ``n_rows``, and on these rows the mean
-        ``cost`` with its standard error, the ``disagreement`` with the full model, the
-        ``error`` and the ``full_cost`` of a lossless run.
+    point_ : AdaptivePoint or None
+        When it stops, and what it did on the validation rows; None if it was not
+        calibrated.
 
     Notes
     -----
-    What is promised. Lossless: equality with the full model's answer, row by row, by
-    bounds that allow for rounding. Early: if the validation rows are like the new rows
-    and were not used for training, then the *expected* share of changed (or wrong)
-    answers, or the expected cost, is at most the target; a single set of rows can lie
-    above it by chance. That needs at least ``1 / target - 1`` validation rows; fewer
-    are refused. The costs of mistakes are not used: the model decides as it always did.
+    What is guaranteed. Lossless: equality with the full model's prediction, row by row,
+    by bounds that allow for rounding. Early: if the validation rows are like the new
+    rows and were not used for training, then the *expected* share of changed (or wrong)
+    predictions, or the expected cost, is at most the target (conformal risk control); a
+    single set of rows can lie above it by chance. That needs at least ``1 / target -
+    1`` validation rows; fewer are refused.
 
     A feature that cannot be bought is skipped in a session; what depends on it is
-    averaged over, and the answer is then no longer proved equal.
+    averaged over, and the prediction is then no longer proved equal.
 
     Examples
     --------
@@ -144,7 +134,7 @@ class AdaptiveEnsemble(BaseEstimator):
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> forest = RandomForestClassifier(30, random_state=0).fit(X[:300], y[:300])
-    >>> adaptive = AdaptiveEnsemble(forest)
+    >>> adaptive = AdaptiveEnsemble(forest).fit()
     >>> bool((adaptive.predict(X) == forest.predict(X)).all())
     True
     >>> bool(adaptive.cost(X).mean() < 15)
@@ -156,6 +146,7 @@ class AdaptiveEnsemble(BaseEstimator):
         model: Any,
         costs: Any = None,
         *,
+        mistakes: Any = None,
         max_disagreement: float | None = None,
         max_error: float | None = None,
         budget: float | None = None,
@@ -167,6 +158,7 @@ class AdaptiveEnsemble(BaseEstimator):
     ) -> None:
         self.model = model
         self.costs = costs
+        self.mistakes = mistakes
         self.max_disagreement = max_disagreement
         self.max_error = max_error
         self.budget = budget
@@ -177,7 +169,9 @@ class AdaptiveEnsemble(BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any = None, y: Any = None) -> AdaptiveEnsemble:
-        """Import the model, and calibrate when to stop.
+        """Import the model, and calibrate when it stops.
+
+        Nothing is trained: the rows are validation rows.
 
         Parameters
         ----------
@@ -193,9 +187,13 @@ class AdaptiveEnsemble(BaseEstimator):
         """
         target = self._target()
         policy = self._compile()
+        self.point_: AdaptivePoint | None = None
         if target is not None:
             policy = self._calibrate(policy, target, X, y)
-        self.__dict__["policy_"] = policy
+        self.policy_ = policy
+        if policy.classes:
+            self.classes_ = policy._class_array
+        self.n_features_in_ = len(policy.tests)
         return self
 
     def _compile(self) -> Ensemble:
@@ -210,37 +208,22 @@ class AdaptiveEnsemble(BaseEstimator):
             "bounds": self.bounds,
         }
         own = getattr(self.model, "policy_", self.model)
+        options["mistakes"] = self.mistakes
         if isinstance(own, (Tree, Forest)):
-            policy = compile_policy(own, self.costs, **options)
-        else:
-            source = read_model(self.model)
-            policy = compile_source(
-                source, self.costs, names=self.feature_names, **options
+            return compile_policy(own, self.costs, **options)
+        source = read_model(self.model)
+        if self.mistakes is not None and not source.classes:
+            raise InvalidOptionError(
+                "mistakes must be between classes. Got mistakes for a model that "
+                "predicts numbers. Leave them out."
             )
-        if policy.classes:
-            self.classes_ = policy._class_array
-        self.n_features_in_ = len(policy.tests)
-        return policy
-
-    def __getattr__(self, name: str) -> Any:
-        # Running losslessly learns nothing, so it needs no call of fit.
-        if name in ("policy_", "classes_", "n_features_in_"):
-            if self._target() is None and "policy_" not in self.__dict__:
-                self.fit()
-                if name in self.__dict__:
-                    return self.__dict__[name]
-            elif name == "policy_":
-                raise InvalidOptionError(
-                    "To stop early, the rule must be calibrated. Got none. Call fit "
-                    "with validation rows that the model was not trained on."
-                )
-        raise AttributeError(f"AdaptiveEnsemble has no attribute {name!r}")
+        return compile_source(source, self.costs, names=self.feature_names, **options)
 
     def _target(self) -> tuple[str, float] | None:
         given = [
-            (name, self.__dict__[name])
+            (name, getattr(self, name))
             for name in ("max_disagreement", "max_error", "budget")
-            if self.__dict__.get(name) is not None
+            if getattr(self, name) is not None
         ]
         if not given:
             return None
@@ -269,7 +252,7 @@ class AdaptiveEnsemble(BaseEstimator):
                 f"{'none' if X is None else 'no classes of them'}. Call fit(X, y) with "
                 "rows that the model was not trained on."
             )
-        stops, final = trace_stops(policy, X, _count_jobs(self.n_jobs))
+        stops, final = trace_stops(policy, X, count_threads(self.n_jobs))
         needed = 1 if name == "budget" else rows_needed(value)
         if stops.n_rows < needed:
             raise InvalidOptionError(
@@ -278,7 +261,7 @@ class AdaptiveEnsemble(BaseEstimator):
             )
         true = None if y is None else _encode_truth(policy, y, stops.n_rows)
         threshold = self._threshold(policy, target, stops, final, true)
-        self.calibration_ = summarise_stops(policy, stops, final, true, threshold)
+        self.point_ = _measure(policy, stops, final, true, threshold)
         return policy.with_stop(threshold=None if threshold == np.inf else threshold)
 
     def _threshold(
@@ -297,7 +280,7 @@ class AdaptiveEnsemble(BaseEstimator):
             return threshold
         wanted = final if name == "max_disagreement" else true
         assert wanted is not None
-        is_loss = _differs(policy, stops.answer, wanted[:, None])
+        is_loss = _differs(policy, stops.predicted, wanted[:, None])
         found = threshold_for_loss(stops.worst_threshold(is_loss), value)
         if found is None:
             wrong = float(np.mean(_differs(policy, final, wanted)))
@@ -309,35 +292,52 @@ class AdaptiveEnsemble(BaseEstimator):
 
     @property
     def _policy(self) -> Ensemble:
-        policy: Ensemble = self.policy_
-        return policy
+        check_is_fitted(self, "policy_")
+        return self.policy_
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the answer for each row."""
-        return self._policy.predict(X, n_jobs=_count_jobs(self.n_jobs))
+        """Return the prediction for each row."""
+        return self._policy.predict(X, n_jobs=count_threads(self.n_jobs))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class where each row stopped."""
-        return self._policy.predict_proba(X, n_jobs=_count_jobs(self.n_jobs))
+        return self._policy.predict_proba(X, n_jobs=count_threads(self.n_jobs))
 
     def cost(self, X: Any) -> NDArray[np.float64]:
         """Return what each row pays."""
-        return self._policy.cost(X, n_jobs=_count_jobs(self.n_jobs))
+        return self._policy.cost(X, n_jobs=count_threads(self.n_jobs))
+
+    def predict_and_cost(self, X: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return the prediction for each row and what it pays, in one run."""
+        return self._policy.predict_and_cost(X, n_jobs=count_threads(self.n_jobs))
+
+    def total_cost(self, X: Any, y: Any) -> NDArray[np.float64]:
+        """Return what each row pays for features, and for a wrong decision.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n_rows, n_features)
+            Raw values.
+        y : array-like of shape (n_rows,)
+            The true class of each row.
+        """
+        decided, paid = self.predict_and_cost(X)
+        policy = self._policy
+        return paid + mistake_costs(y, decided, policy.classes, policy.mistakes)
 
     def score(self, X: Any, y: Any) -> float:
         """Return the accuracy, or the coefficient of determination of numbers."""
         from sklearn.metrics import accuracy_score, r2_score
 
-        measure = r2_score if self.policy_.answers_number else accuracy_score
+        measure = r2_score if self._policy.answers_number else accuracy_score
         return float(measure(y, self.predict(X)))
 
     def start(self) -> Any:
         """Return a session: the next feature to buy, and a place to put its value."""
-        return self.policy_.start()
+        return self._policy.start()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.requires_fit = False
         tags.input_tags.allow_nan = True
         tags.estimator_type = "regressor" if self._is_regressor() else "classifier"
         return tags
@@ -346,45 +346,26 @@ class AdaptiveEnsemble(BaseEstimator):
         return bool(getattr(self.model, "_estimator_type", "") == "regressor")
 
 
-def trace_stops(
-    policy: Ensemble, X: Any, n_jobs: int
-) -> tuple[Stops, NDArray[np.float64]]:
-    """Trace rows; return their stops, and what each answers when it is settled."""
-    trace = policy.trace(X, n_jobs=n_jobs)
-    rule = policy.answer_rule
-    if rule.is_number:
-        scores = rule.scores(trace.raw)[:, 0]
-        trace = trace._replace(answer=rule.scores(trace.answer))
-        return list_stops(trace, scores), scores
-    final = rule.decide(trace.raw).astype(np.float64)
-    return list_stops(trace, final), final
-
-
-def summarise_stops(
+def _measure(
     policy: Ensemble,
     stops: Stops,
     final: NDArray[np.float64],
     true: NDArray[np.float64] | None,
     threshold: float,
-) -> dict[str, Any]:
-    """Return what a threshold would have done on the rows that were traced."""
-    cost, answer = stops.at(threshold)
-    n = stops.n_rows
-    return {
-        "threshold": threshold,
-        "n_rows": n,
-        "cost": float(cost.mean()),
-        "cost_stderr": float(cost.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan"),
-        "full_cost": float(stops.at(np.inf)[0].mean()),
-        "disagreement": float(np.mean(_differs(policy, answer, final))),
-        "error": (
-            None if true is None else float(np.mean(_differs(policy, answer, true)))
-        ),
-    }
+) -> AdaptivePoint:
+    """Return what a threshold does on the rows that were traced."""
+    cost, predicted = stops.at(threshold)
+    is_wrong = None if true is None else _differs(policy, predicted, true)
+    return AdaptivePoint(
+        threshold=threshold,
+        full_cost=float(stops.at(np.inf)[0].mean()),
+        disagreement=float(np.mean(_differs(policy, predicted, final))),
+        **summarise_rows(cost, is_wrong),
+    )
 
 
 def _differs(policy: Ensemble, a: Any, b: Any) -> NDArray[np.bool_]:
-    """Return whether answers differ; numbers, by more than the tolerance."""
+    """Return whether predictions differ; numbers, by more than the tolerance."""
     if policy.answers_number:
         return np.asarray(np.abs(a - b) > policy.tolerance)
     return np.asarray(a != b)
@@ -399,17 +380,17 @@ def _encode_truth(policy: Ensemble, y: Any, n_rows: int) -> NDArray[np.float64]:
         )
     if policy.answers_number:
         return values.astype(np.float64)
-    index = {label: i for i, label in enumerate(policy.classes)}
-    # A class that the model does not know is never answered.
-    return np.array([index.get(label, -1) for label in values.tolist()], np.float64)
+    place = {known: i for i, known in enumerate(policy.classes)}
+    # A class that the model does not know is never predicted.
+    return np.array([place.get(true, -1) for true in values.tolist()], np.float64)
 
 
 def _warn_of_prior(policy: Ensemble, budget: float) -> None:
     cheapest = min((policy.prices.full[i] for i in policy.used_tests), default=0.0)
     warnings.warn(
         f"A budget of {budget:g} buys nothing on average: the cheapest feature costs "
-        f"{cheapest:g}. Every row gets the same answer, the one that is likeliest "
-        "beforehand.",
+        f"{cheapest:g}. Every row gets the same prediction, the one that is likeliest "
+        "beforehand. Raise the budget.",
         DegeneratePolicyWarning,
         stacklevel=4,
     )

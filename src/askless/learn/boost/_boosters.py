@@ -1,4 +1,4 @@
-"""Grow one LightGBM booster that minds prices, and code rows as it wants them.
+"""Grow one LightGBM booster with prices in mind, and make a policy of it.
 
 This module must not know budgets, nor which of several boosters is taken.
 """
@@ -6,7 +6,6 @@ This module must not know budgets, nor which of several boosters is taken.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,18 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.exceptions import MissingExtraError
+from askless.learn._examples import Examples
+from askless.learn.boost._booster_rows import BoosterRows, choose_tests
+from askless.learn.boost._compile import compile_source
 from askless.learn.sources import read_lightgbm_text
-from askless.problem import Test
-from askless.problem._coding import category_test
+from askless.policy import Ensemble, EnsembleTrees, Output
 
-__all__ = [
-    "BoosterPlan",
-    "apply_coding",
-    "code_columns",
-    "grow_booster",
-    "import_lightgbm",
-    "take_rows",
-]
+__all__ = ["BoosterPlan", "decide_at_once", "grow_policy", "import_lightgbm"]
 
 # Of bagged boosters: the share of rows that a tree sees, how much slower they learn,
 # and how much more their leaves are shrunk.
@@ -39,17 +33,17 @@ class BoosterPlan:
     Attributes
     ----------
     tradeoff : float
-        How much it minds costs, in units of the mean cost.
+        How much costs count, in units of the mean cost.
     is_bagged : bool
         Whether each tree sees half of the rows; such a booster learns more slowly, for
         a third more rounds, and shrinks its leaves.
-    n_rounds, n_leaves, learning_rate, l2, n_jobs
+    n_estimators, n_leaves, learning_rate, l2, n_jobs
         As ``BudgetBoostClassifier`` has them.
     """
 
     tradeoff: float
     is_bagged: bool
-    n_rounds: int
+    n_estimators: int
     n_leaves: int
     learning_rate: float
     l2: float | None
@@ -84,49 +78,65 @@ class BoosterPlan:
         return found
 
 
-def grow_booster(
-    plan: BoosterPlan,
-    train: Any,
-    valid: Any,
-    tests: tuple[Test, ...],
-    prices: NDArray[np.float64],
-    classes: tuple[Any, ...],
-) -> Any:
-    """Return a booster as a source of trees.
+def grow_policy(
+    plan: BoosterPlan, train: BoosterRows, valid: BoosterRows, examples: Examples
+) -> Ensemble:
+    """Return a booster as a policy that stops when it is settled.
 
     Parameters
     ----------
     plan : BoosterPlan
         How to grow it.
-    train, valid : tuple of (matrix, class numbers, weights or None)
-        Rows to grow on, and rows that say when to stop growing.
-    tests : tuple of Test
-        The columns of the matrices.
-    prices : ndarray of shape (n_tests,)
-        The full price of each test.
-    classes : tuple
-        What the class numbers stand for.
+    train, valid : BoosterRows
+        Rows to grow on, and validation rows that say when to stop adding trees.
+    examples : Examples
+        For their classes and costs.
     """
-    lightgbm = import_lightgbm()
+    lightgbm, tests, classes = import_lightgbm(), train.tests, examples.classes
     categories = [i for i, test in enumerate(tests) if test.kind == "category"]
     data = lightgbm.Dataset(
-        train[0], train[1], weight=train[2], categorical_feature=categories,
-        params={"verbose": -1},
+        train.matrix, train.rows.class_ids, weight=train.rows.weights,
+        categorical_feature=categories, params={"verbose": -1},
     )  # fmt: skip
-    held_out = data.create_valid(valid[0], valid[1], weight=valid[2])
+    # LightGBM knows no class but those that it learns.
+    is_known = valid.rows.class_ids >= 0
+    known = valid if is_known.all() else valid.take(is_known)
+    held_out = data.create_valid(
+        known.matrix, known.rows.class_ids, weight=known.rows.weights
+    )
+    prices = examples.costs.price_list(tests).full
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         booster = lightgbm.train(
             plan.options(prices, len(classes)),
             data,
-            plan.n_rounds * 4 // 3 if plan.is_bagged else plan.n_rounds,
+            plan.n_estimators * 4 // 3 if plan.is_bagged else plan.n_estimators,
             valid_sets=[held_out],
             callbacks=[lightgbm.early_stopping(30, verbose=False)],
         )
-    return read_lightgbm_text(
+    source = read_lightgbm_text(
         booster.model_to_string(),
         classes=classes,
         categories={i: tests[i].outcomes for i in categories},
+    )
+    return compile_source(source, examples.costs, names=examples.names)
+
+
+def decide_at_once(examples: Examples) -> Ensemble:
+    """Return the policy of a single class, which never buys anything."""
+    zero = np.zeros(1, dtype=np.int32)
+    tests = choose_tests(examples.rows.values, examples.names)
+    trees = EnsembleTrees(
+        test=zero - 1, cut=zero, right=zero, flags=zero,
+        words=np.zeros(0, dtype=np.uint64), tree_start=np.array([0, 1]),
+        output=zero, weight=np.ones(1), value=np.ones((1, 1)),
+    )  # fmt: skip
+    return Ensemble(
+        tests,
+        examples.classes,
+        examples.costs.price_list(tests),
+        trees=trees,
+        output=Output("share", (0.0,)),
     )
 
 
@@ -140,41 +150,3 @@ def import_lightgbm() -> Any:
             "install 'askless[boost]'"
         ) from error
     return lightgbm
-
-
-def code_columns(
-    values: NDArray[Any] | Mapping[str, Any], names: list[str]
-) -> tuple[tuple[Test, ...], NDArray[np.float64]]:
-    """Return tests, numbers without cuts, and a matrix for LightGBM."""
-    if isinstance(values, np.ndarray):
-        tests = tuple(Test(name, "number") for name in names)
-    else:
-        tests = tuple(
-            Test(name, "number")
-            if values[name].dtype.kind in "if"
-            else category_test(name, values[name])
-            for name in names
-        )
-    return tests, apply_coding(values, tests)
-
-
-def apply_coding(values: Any, tests: tuple[Test, ...]) -> NDArray[np.float64]:
-    """Return numbers as they are and categories as their codes, NaN if missing."""
-    if isinstance(values, np.ndarray):
-        return values.astype(np.float64, copy=False)
-    columns = []
-    for test in tests:
-        if test.kind == "number":
-            columns.append(np.asarray(values[test.name], dtype=np.float64))
-            continue
-        codes = test.encode(values[test.name]).astype(np.float64)
-        codes[codes >= test.missing_code] = np.nan
-        columns.append(codes)
-    return np.column_stack(columns)
-
-
-def take_rows(values: Any, rows: NDArray[Any]) -> Any:
-    """Return some rows of raw values, an array or columns by name."""
-    if isinstance(values, np.ndarray):
-        return values[rows]
-    return {name: column[rows] for name, column in values.items()}

@@ -1,20 +1,23 @@
-"""Choose when to stop early, on rows that the model was not trained on.
+"""Calibrate when an ensemble stops early, on rows that its model was not trained on.
 
-A traced row says at which thresholds it would have stopped, what it would have paid and
-answered. A threshold is allowed if what it would have lost is within the target, every
-higher threshold included, so that the loss of a row never falls when the threshold
-does. Then the mean over n rows, one more row counted as lost, bounds the expected loss
-of a new row like them: conformal risk control (Angelopoulos and others, 2024).
+A trace tells, for every threshold, where a row would have stopped, what it would have
+paid, and what would have been predicted. Stopping early is calibrated by conformal risk
+control (Angelopoulos and others, 2024): a row counts as lost at a threshold if stopping
+there, or at any higher threshold, is a loss. So the loss of a row never falls when the
+threshold does, and the mean over n rows, with one more row counted as lost, bounds the
+expected loss of a new row that is like them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askless.policy import Ensemble
 from askless.policy._ensemble import Trace
 
 __all__ = [
@@ -26,6 +29,7 @@ __all__ = [
     "smooth",
     "threshold_for_cost",
     "threshold_for_loss",
+    "trace_stops",
 ]
 
 # Thresholds tried for each model: as many quantiles of what was reached.
@@ -36,22 +40,22 @@ N_NEIGHBOURS = 4
 
 @dataclass(frozen=True)
 class Stops:
-    """When each row would have stopped early.
+    """Where each row would have stopped, for every threshold.
 
     Attributes
     ----------
     reached : ndarray of shape (n_rows, n_steps)
-        The largest z up to each step; a row stops at the first one that is at least the
-        threshold. Infinite where a row is settled.
-    cost, answer : ndarray of shape (n_rows, n_steps)
-        What was spent, and would be answered, there.
+        The largest z up to each step; a row stops at the first step where it is at
+        least the threshold. Infinite where a row is settled.
+    cost, predicted : ndarray of shape (n_rows, n_steps)
+        What was spent, and would be predicted, at each step.
     last : ndarray of shape (n_rows,)
         The step where each row is settled.
     """
 
     reached: NDArray[np.float64]
     cost: NDArray[np.float64]
-    answer: NDArray[np.float64]
+    predicted: NDArray[np.float64]
     last: NDArray[np.int64]
 
     @property
@@ -60,10 +64,10 @@ class Stops:
         return len(self.last)
 
     def at(self, threshold: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return what each row pays and answers with a threshold."""
+        """Return what each row pays, and is predicted, with a threshold."""
         step = np.argmax(self.reached >= threshold, axis=1)
         rows = np.arange(self.n_rows)
-        return self.cost[rows, step], self.answer[rows, step]
+        return self.cost[rows, step], self.predicted[rows, step]
 
     def worst_threshold(self, is_loss: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the highest threshold at which each row is lost; -inf if at none.
@@ -79,28 +83,52 @@ class Stops:
         return np.asarray(worst.max(axis=1))
 
 
+def trace_stops(
+    policy: Ensemble, X: Any, n_jobs: int
+) -> tuple[Stops, NDArray[np.float64]]:
+    """Trace rows; return where they stop, and what is predicted once they are settled.
+
+    Parameters
+    ----------
+    policy : Ensemble
+        What to run.
+    X : frame, mapping of columns, or array-like of shape (n_rows, n_features)
+        Raw values.
+    n_jobs : int
+        Threads.
+    """
+    trace = policy.trace(X, n_jobs=n_jobs)
+    output = policy.output
+    if output.is_number:
+        scores = output.scores(trace.raw)[:, 0]
+        trace = trace._replace(decision=output.scores(trace.decision))
+        return list_stops(trace, scores), scores
+    final = output.decide(trace.raw).astype(np.float64)
+    return list_stops(trace, final), final
+
+
 def list_stops(trace: Trace, final: NDArray[np.float64]) -> Stops:
-    """Return when each traced row would stop.
+    """Return where each traced row would stop.
 
     Parameters
     ----------
     trace : Trace
         Every step of the rows.
     final : ndarray of shape (n_rows,)
-        What each row answers when it is settled.
+        What is predicted for each row once it is settled.
     """
     n_rows, n_wide = trace.z.shape
     last = trace.n_steps.astype(np.int64) - 1
     steps = np.arange(n_wide)
     z = np.where(steps >= last[:, None], np.inf, trace.z)
-    answer = np.where(steps >= last[:, None], final[:, None], trace.answer)
+    predicted = np.where(steps >= last[:, None], final[:, None], trace.decision)
     rows = np.arange(n_rows)
     cost = np.where(steps > last[:, None], trace.cost[rows, last][:, None], trace.cost)
     n_used = int(last.max(initial=0)) + 1
     return Stops(
         np.maximum.accumulate(z, axis=1)[:, :n_used],
         cost[:, :n_used],
-        answer[:, :n_used],
+        predicted[:, :n_used],
         last,
     )
 
@@ -122,13 +150,13 @@ def join_stops(parts: list[Stops]) -> Stops:
     return Stops(
         np.vstack([widen(part.reached) for part in parts]),
         np.vstack([widen(part.cost) for part in parts]),
-        np.vstack([widen(part.answer) for part in parts]),
+        np.vstack([widen(part.predicted) for part in parts]),
         np.concatenate([part.last for part in parts]),
     )
 
 
 def list_thresholds(stops: Stops) -> NDArray[np.float64]:
-    """Return thresholds to try: never wait, wait until settled, and between."""
+    """Return thresholds to try: stop at once, stop when settled, and between."""
     finite = stops.reached[np.isfinite(stops.reached)]
     if not len(finite):
         return np.array([0.0, np.inf])
@@ -140,8 +168,8 @@ def list_thresholds(stops: Stops) -> NDArray[np.float64]:
 def smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean of each value and its neighbours, fewer at the ends.
 
-    The best of many thresholds on the rows that it is chosen by is better there than
-    elsewhere; what its neighbours do as well is less likely to be luck.
+    The best of many thresholds overfits the rows that it is chosen on; a threshold
+    whose neighbours do as well overfits them less.
 
     Examples
     --------
@@ -156,26 +184,26 @@ def smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def rows_needed(target: float) -> int:
-    """Return how many rows it takes to promise an expected share of losses.
+    """Return how many rows are needed to bound the expected share of losses.
 
     Examples
     --------
     >>> rows_needed(0.005)
     199
     """
-    # (0 + 1) / (n + 1) <= target, rounding of the division forgiven.
+    # (0 + 1) / (n + 1) <= target, but for the rounding of the division.
     return max(1, ceil(1.0 / target - 1.0 - 1e-9))
 
 
 def threshold_for_loss(worst: NDArray[np.float64], target: float) -> float | None:
-    """Return the least threshold whose promised loss is within the target.
+    """Return the least threshold whose bound on the loss is within the target.
 
     Parameters
     ----------
     worst : ndarray of shape (n_rows,)
         The highest threshold at which each row is lost.
     target : float
-        The share of new rows that may be lost, expected.
+        The expected share of new rows that may be lost.
 
     Returns
     -------
@@ -188,29 +216,29 @@ def threshold_for_loss(worst: NDArray[np.float64], target: float) -> float | Non
     if allowed < 0 or np.count_nonzero(worst == np.inf) > allowed:
         return None
     # With the threshold just above the next one, exactly `allowed` rows are lost.
-    ordered = np.sort(worst)[::-1]
-    limit = float(ordered[allowed]) if allowed < n else -np.inf
+    highest_first = np.sort(worst)[::-1]
+    limit = float(highest_first[allowed]) if allowed < n else -np.inf
     return 0.0 if limit < 0 else float(np.nextafter(limit, np.inf))
 
 
 def threshold_for_cost(stops: Stops, budget: float, largest: float) -> float:
-    """Return the highest threshold whose promised mean cost is within a budget.
+    """Return the highest threshold whose bound on the mean cost is within a budget.
 
     Parameters
     ----------
     stops : Stops
-        When each row would stop.
+        Where each row would stop.
     budget : float
-        What a new row may pay, expected.
+        What a new row may be expected to pay.
     largest : float
         What a row may pay at most: one such row is counted in.
     """
     n = stops.n_rows
 
-    def promised(threshold: float) -> float:
+    def bound(threshold: float) -> float:
         return float((stops.at(threshold)[0].sum() + largest) / (n + 1))
 
-    if promised(np.inf) <= budget:
+    if bound(np.inf) <= budget:
         return float(np.inf)
     # Cost changes only where some row stops one step later, just above a value of z.
     values = np.unique(stops.reached[np.isfinite(stops.reached)])
@@ -219,7 +247,7 @@ def threshold_for_cost(stops: Stops, budget: float, largest: float) -> float:
     # Invariant: candidates up to `low` keep the budget, or `low` is 0.
     while low < high:
         middle = (low + high + 1) // 2
-        if promised(float(candidates[middle])) <= budget:
+        if bound(float(candidates[middle])) <= budget:
             low = middle
         else:
             high = middle - 1

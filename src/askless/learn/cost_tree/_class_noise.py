@@ -1,6 +1,6 @@
-"""Judge a forest by the rows that it has not seen, and set its shares right.
+"""Calibrate the shares of a forest on rows that it has not seen.
 
-How sure it may be of its classes, and how much of what it says is noise. This module
+How sure it may be of its classes, and how much class noise it leaves. This module
 must not know how the forest was grown, nor what tests cost.
 """
 
@@ -17,10 +17,10 @@ Floats = NDArray[np.float64]
 # a power of e instead of 1: of few rows, the best power is mostly chance.
 POWERS = np.arange(5, 41) / 10.0
 RELUCTANCE = 2.0
-# How much of the prior is mixed in first, as no forest may rule a class out.
+# How much of the prior is mixed in first: a forest may not rule a class out.
 PRIOR_SHARE = 0.02
-# Of the error or cost of always deciding alike: a forest that errs this much, or more,
-# says that classes are as noisy as can be.
+# A forest that leaves this share of the error, or cost, of always deciding alike finds
+# no less class noise than one that leaves all of it.
 MOST_NOISE = 0.5
 
 
@@ -66,16 +66,19 @@ def sharpen_shares(
     logs -= logs.max(axis=1, keepdims=True)
     own = weights @ logs[np.arange(len(logs)), class_ids]
 
-    def judge(at: int) -> float:
+    def log_likelihood(at: int) -> float:
         power = float(POWERS[at])
         rest = weights @ np.log(np.exp(power * logs).sum(axis=1))
         return float(power * own - rest - RELUCTANCE * np.log(power) ** 2)
 
-    # Likelihood has one hill: walk up it from where nothing is changed.
+    # The likelihood has one maximum: go up to it from the power that changes nothing.
     at = int(np.argmin(np.abs(POWERS - 1.0)))
-    here = judge(at)
+    here = log_likelihood(at)
     for step in (1, -1):
-        while 0 <= at + step < len(POWERS) and (there := judge(at + step)) > here:
+        while 0 <= at + step < len(POWERS):
+            there = log_likelihood(at + step)
+            if there <= here:
+                break
             at, here = at + step, there
     sharp: Floats = np.exp(POWERS[at] * logs)
     sharp /= sharp.sum(axis=1, keepdims=True)

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from askless.exceptions import InvalidOptionError, StoppedEarlyWarning
+from askless.exceptions import InvalidOptionError
 from askless.learn._anytime import Listener, StopFlag, run_until
-from askless.learn._base import PolicyClassifier, _count_jobs
+from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_count, check_number
-from askless.learn._class_weights import weigh_mistakes
-from askless.learn._examples import CodedExamples
-from askless.learn._mistakes import merge_mistakes, settle_mistakes
-from askless.learn.cost_tree._grower import to_arrays
+from askless.learn._examples import Examples
+from askless.learn._mistakes import settle_mistakes, weigh_mistakes
+from askless.learn.cost_tree._grower import to_nodes
 from askless.learn.cost_tree._search import CostTreeSearch
 from askless.learn.cost_tree._soft_rows import merge_rows
+from askless.learn.trees._row_weights import settle_examples
+from askless.learn.trees._stages import warn_greedy_only, warn_interrupted
 from askless.policy import Policy, Tree
-from askless.problem import Costs
 
 __all__ = ["CostTreeClassifier"]
 
@@ -56,7 +53,7 @@ class CostTreeClassifier(PolicyClassifier):
     smoothing : float, default=0.75
         How much of a row's class comes from the forest; less, down to two thirds of it,
         where the forest tells the classes of rows that it has not seen.
-    n_trees : int, default=100
+    n_estimators : int, default=100
         Trees of the forest; 0 leaves every row its own class alone.
     leaf_cost : float, default=0.6
         What a leaf costs, in mistakes of one row of average class: it takes so much to
@@ -76,6 +73,8 @@ class CostTreeClassifier(PolicyClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
     stages_ : list of Stage
         What was tried, when, and what it was worth.
     status_ : {"done", "time", "interrupt"}
@@ -90,11 +89,14 @@ class CostTreeClassifier(PolicyClassifier):
     estimate: the cheaper of two greedy trees; a tree that looks exactly two steps
     ahead; one that looks ahead by growing subtrees; and, with time left, the same with
     ever more of them. Ctrl-C or the time limit end it at any point: what is not grown
-    yet then follows the cheaper of two greedy rules.
+    yet then follows the cheaper of two greedy criteria.
 
-    Below a delayed test everything is ordered at once, for all rows that get there.
+    Below a delayed test everything is bought together, for all rows that get there.
 
     A category that a node has not seen goes where most rows go.
+
+    A row of whole weight w counts as w rows, up to a hundred million rows in all.
+    Weights that are not whole, or larger, are scaled to one a row on average.
 
     Examples
     --------
@@ -122,7 +124,7 @@ class CostTreeClassifier(PolicyClassifier):
         samples: int | None = None,
         class_weight: Any = None,
         smoothing: float = 0.75,
-        n_trees: int = 100,
+        n_estimators: int = 100,
         leaf_cost: float = 0.6,
         max_levels: int = 32,
         n_cuts: int = 2,
@@ -135,47 +137,51 @@ class CostTreeClassifier(PolicyClassifier):
         self.samples = samples
         self.class_weight = class_weight
         self.smoothing = smoothing
-        self.n_trees = n_trees
+        self.n_estimators = n_estimators
         self.leaf_cost = leaf_cost
         self.max_levels = max_levels
         self.n_cuts = n_cuts
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
+    def _grow(self, examples: Examples) -> Policy:
         self._check_options()
-        prices = costs.price_list(examples.tests)
-        classes = tuple(self.classes_.tolist())
-        stated = merge_mistakes(costs, self.mistakes).mistake_matrix(classes)
+        coded, classes = settle_examples(examples.code()), examples.classes
+        prices = examples.costs.price_list(coded.tests)
+        stated = examples.costs.mistake_matrix(classes)
         mistakes = weigh_mistakes(
             settle_mistakes(stated, prices, len(classes)),
             self.class_weight,
             classes,
-            _class_totals(examples),
+            coded.class_totals,
         )
         flag = StopFlag()
         search = CostTreeSearch(
-            merge_rows(examples, int(self.max_levels)),
+            merge_rows(coded, int(self.max_levels)),
             prices,
             mistakes,
             samples=self._list_samples(),
             smoothing=float(self.smoothing),
-            n_trees=int(self.n_trees),
+            n_trees=int(self.n_estimators),
             leaf_cost=float(self.leaf_cost),
             n_cuts=int(self.n_cuts),
             seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-            n_jobs=_count_jobs(self.n_jobs),
+            n_jobs=examples.n_threads,
             is_timed=self.time_limit is not None,
             flag=flag,
             listener=self._listener,
         )
         self.status_ = run_until(search.run, flag, self.time_limit)
-        self.stages_ = search.stages
+        self.stages_ = search.log.stages
         assert search.best is not None  # once it has run
         self.expected_cost_ = search.best.cost / search.total
         self._warn_if_stopped(search)
-        return Tree.from_arrays(
-            to_arrays(search.best), search.rows.tests, classes, prices, mistakes
+        return Tree(
+            search.rows.tests,
+            classes,
+            prices,
+            nodes=to_nodes(search.best),
+            mistakes=mistakes,
         )
 
     def _list_samples(self) -> list[int]:
@@ -188,7 +194,7 @@ class CostTreeClassifier(PolicyClassifier):
     def _check_options(self) -> None:
         if self.samples is not None:
             check_count("samples", self.samples, least=1)
-        check_count("n_trees", self.n_trees, least=0)
+        check_count("n_estimators", self.n_estimators, least=0)
         check_count("n_cuts", self.n_cuts, least=1)
         check_number("leaf_cost", self.leaf_cost, least=0.0)
         if check_count("max_levels", self.max_levels, least=2) > 254:
@@ -207,25 +213,6 @@ class CostTreeClassifier(PolicyClassifier):
     def _warn_if_stopped(self, search: CostTreeSearch) -> None:
         used = search.greedy_seconds
         if self.time_limit is not None and used >= self.time_limit:
-            warnings.warn(
-                "time_limit must leave time for more than the greedy tree. Got "
-                f"{self.time_limit:g} s, and the greedy tree alone took {used:.2g} s. "
-                "It is returned; allow more time for a better one.",
-                StoppedEarlyWarning,
-                stacklevel=4,
-            )
+            warn_greedy_only(self.time_limit, used)
         elif self.status_ == "interrupt":
-            warnings.warn(
-                "Interrupted: the best tree so far is returned.",
-                StoppedEarlyWarning,
-                stacklevel=4,
-            )
-
-
-def _class_totals(examples: CodedExamples) -> NDArray[np.float64]:
-    if examples.weights is None:
-        return examples.class_rows.astype(np.float64)
-    n_classes = len(examples.class_rows)
-    class_ids = np.repeat(np.arange(n_classes), examples.class_rows)
-    totals = np.bincount(class_ids, weights=examples.weights, minlength=n_classes)
-    return totals.astype(np.float64)
+            warn_interrupted()

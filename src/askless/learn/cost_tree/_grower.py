@@ -9,35 +9,38 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.cost._rollout import Rollouts
+from askless._core.soft._rollout import Rollouts, key_of_child
+from askless._core.soft._splits import CRITERIA
 from askless.learn.cost_tree._soft_rows import SoftRows
+from askless.policy import Nodes, NodesBuilder
 from askless.problem import PriceList
 
-__all__ = ["Grower", "Node", "to_arrays"]
+__all__ = ["Grower", "Node", "to_nodes"]
 
-EG2, DTMC, TWO_STEP, ROLLOUT = 0, 1, 3, 4
-MASK = (1 << 64) - 1
 # Costs closer than this, relatively, tie.
 TIE = 1e-9
 
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """A node under construction: its rows, what they have paid, and what it became."""
+    """A node under construction: its rows, what they have paid, and what it became.
+
+    `due` is 0, or below a delayed test the weight of that test's node: what comes below
+    it is bought together with it, for all rows that get there.
+    """
 
     rows: NDArray[np.int32]
     weights: NDArray[np.float64]
     leaf: float
     paid: NDArray[np.uint8]
     is_open: NDArray[np.uint8]
-    order: float
+    due: float
     key: int
-    rule: int
+    criterion: str
     test: int = -1
     cut: int = -1
     missing_right: bool = False
@@ -76,7 +79,7 @@ class Grower:
     n_cuts : int
         How many cuts of a number are looked ahead from.
     stop : ndarray of int32 of shape (1,)
-        Once it is set, what is not grown yet follows the cheaper greedy rule.
+        Once it is set, what is not grown yet follows the cheaper greedy criterion.
     """
 
     def __init__(
@@ -100,24 +103,24 @@ class Grower:
         self._never = np.zeros(1, dtype=np.int32)
         self._group = {name: i for i, name in enumerate(prices.groups)}
 
-    def grow(self, rule: int, n_samples: int = 0) -> Node:
-        """Return the root of a tree grown by a rule, and pruned.
+    def grow(self, criterion: str, n_samples: int = 0) -> Node:
+        """Return the root of a tree grown by a criterion, and pruned.
 
         The nodes whose leaf costs most come first, so that stopping early leaves the
-        small ones to the greedy rules. Nodes below a delayed test are grown in
-        preorder, because what one of them orders is paid for in the next.
+        small ones to the greedy criteria. Nodes below a delayed test are grown in
+        preorder, because what one of them buys is paid for in the next.
         """
-        root = self._root(rule)
+        root = self._root(criterion)
         # What costs no more than this stays a leaf.
         hopeless = self.rollouts.least_to_split
         waiting = [(-root.leaf, 0, root)]
-        ordered: list[Node] = []
+        due: list[Node] = []
         count = 1
-        while waiting or ordered:
-            node = ordered.pop() if ordered else heapq.heappop(waiting)[2]
+        while waiting or due:
+            node = due.pop() if due else heapq.heappop(waiting)[2]
             self._split(node, n_samples)
-            if node.children and node.children[0].order > 0:
-                ordered.extend(reversed(node.children))
+            if node.children and node.children[0].due > 0:
+                due.extend(reversed(node.children))
                 continue
             for child in node.children:
                 if child.leaf > hopeless:
@@ -126,56 +129,56 @@ class Grower:
         self._prune(root)
         return root
 
-    def greedy_rule(self) -> tuple[int, float]:
-        """Return the greedy rule whose tree is cheaper, EG2 or DTMC, and its cost."""
-        return self._greedy_rule(self._root(DTMC))
+    def greedy_criterion(self) -> tuple[str, float]:
+        """Return EG2 or DTMC, whichever grows the cheaper tree, and its cost."""
+        return self._greedy_criterion(self._root("dtmc"))
 
-    def _root(self, rule: int) -> Node:
+    def _root(self, criterion: str) -> Node:
         every = np.arange(self.rows.codes.shape[1], dtype=np.int32)
-        weights = self.rollouts.count_classes(every)
+        weights, leaf = self.rollouts.count_classes(every)
         return Node(
             rows=every,
             weights=weights,
-            leaf=self.rollouts.price_leaf(weights),
+            leaf=leaf,
             paid=np.zeros(self.prices.n_tests + 1, dtype=np.uint8),
             is_open=np.zeros(len(self.prices.groups) + 1, dtype=np.uint8),
-            order=0.0,
+            due=0.0,
             key=self.seed,
-            rule=rule,
+            criterion=criterion,
         )
 
     def _split(self, node: Node, n_samples: int) -> None:
         chosen = self._choose(node, n_samples)
         if chosen[0] == -2:
-            node.rule, _ = self._greedy_rule(node)
+            node.criterion, _ = self._greedy_criterion(node)
             chosen = self._choose(node, 0)
         if chosen[0] < 0:
             return
         node.test, node.cut, node.missing_right, node.charge = chosen
-        self._part(node)
+        self._divide(node)
 
     def _choose(self, node: Node, n_samples: int) -> tuple[int, int, bool, float]:
         choice: tuple[int, int, bool, float] = self.rollouts.choose(
-            node.rows, node.paid, node.is_open, node.order, node.rule, n_samples,
-            self.n_cuts, node.key,
-            self.stop if node.rule in (TWO_STEP, ROLLOUT) else self._never,
+            node.rows, node.paid, node.is_open, node.due, CRITERIA[node.criterion],
+            n_samples, self.n_cuts, node.key,
+            self._never if node.criterion in ("eg2", "dtmc") else self.stop,
         )  # fmt: skip
         return choice
 
-    def _greedy_rule(self, node: Node) -> tuple[int, float]:
-        """Return the greedy rule whose tree is cheaper here, and its cost."""
-        where = (node.rows, node.paid, node.is_open, node.order)
-        by_eg2 = self.rollouts.price(*where, EG2)
-        by_dtmc = self.rollouts.price(*where, DTMC)
-        return (EG2, by_eg2) if by_eg2 < by_dtmc else (DTMC, by_dtmc)
+    def _greedy_criterion(self, node: Node) -> tuple[str, float]:
+        """Return the greedy criterion whose tree is cheaper here, and its cost."""
+        where = (node.rows, node.paid, node.is_open, node.due)
+        by_eg2 = self.rollouts.price(*where, CRITERIA["eg2"])
+        by_dtmc = self.rollouts.price(*where, CRITERIA["dtmc"])
+        return ("eg2", by_eg2) if by_eg2 < by_dtmc else ("dtmc", by_dtmc)
 
-    def _part(self, node: Node) -> None:
-        node.codes, parts, weights, leaves = self.rollouts.part_rows(
+    def _divide(self, node: Node) -> None:
+        node.codes, parts, weights, leaves = self.rollouts.divide_rows(
             node.rows, node.test, node.cut, node.missing_right
         )
-        paid, is_open, order = self._pay(node)
-        key = _mix(_mix(node.key, node.test), node.cut + 1)
-        # An order is one bill for all its branches; elsewhere each copies it to pay.
+        # What is bought together is one bill for all branches; elsewhere each child
+        # copies it to pay.
+        paid, is_open, due = self._pay(node)
         node.children = [
             Node(
                 rows=rows,
@@ -183,58 +186,58 @@ class Grower:
                 leaf=leaves[at],
                 paid=paid,
                 is_open=is_open,
-                order=order,
-                key=_mix(key, at),
-                rule=node.rule,
+                due=due,
+                key=key_of_child(node.key, node.test, node.cut, at),
+                criterion=node.criterion,
             )
             for at, rows in enumerate(parts)
         ]
 
     def _pay(self, node: Node) -> tuple[NDArray[np.uint8], NDArray[np.uint8], float]:
-        """Return what is paid for below a node, and the weight of its order."""
-        paid, is_open, order = node.paid, node.is_open, node.order
-        if order == 0:
+        """Return what is paid for below a node, and what is due there."""
+        paid, is_open, due = node.paid, node.is_open, node.due
+        if due == 0:
             paid, is_open = paid.copy(), is_open.copy()
             if self.prices.delayed[node.test] and not paid[node.test]:
-                order = node.weight
+                due = node.weight
         paid[node.test] = 1
         group = self.prices.group[node.test]
         if group is not None:
             is_open[self._group[group]] = 1
-        return paid, is_open, order
+        return paid, is_open, due
 
     # Pruning.
 
     def _prune(self, root: Node) -> None:
         """Make a leaf of every node whose subtree does not pay, from the bottom up."""
         for node in reversed(_preorder(root)):
-            if node.order > 0:
-                # Below a delayed test: left to the node that ordered it.
+            if node.due > 0:
+                # Left to the node of the delayed test.
                 continue
-            if node.children and node.children[0].order > 0:
-                node.cost = self._prune_order(node)
+            if node.children and node.children[0].due > 0:
+                node.cost = self._prune_together(node)
             else:
                 node.cost = node.charge + sum(child.cost for child in node.children)
             if not node.children or node.leaf <= node.cost * (1.0 + TIE):
                 node.close()
 
-    def _prune_order(self, root: Node) -> float:
-        """Prune what an order brings, its bill made out anew each time."""
-        cost = self._bill_order(root)
+    def _prune_together(self, root: Node) -> float:
+        """Prune what is bought together, its bill made out anew each time."""
+        cost = self._bill_together(root)
         for node in reversed(_preorder(root)[1:]):
             if not node.children:
                 continue
             kept = (node.test, node.cut, node.codes, node.children)
             node.close()
-            pruned = self._bill_order(root)
+            pruned = self._bill_together(root)
             if pruned <= cost * (1.0 + TIE):
                 cost = pruned
             else:
                 node.test, node.cut, node.codes, node.children = kept
-        return self._bill_order(root)
+        return self._bill_together(root)
 
-    def _bill_order(self, root: Node) -> float:
-        """Bill the tests of an order in preorder; return what all of it costs."""
+    def _bill_together(self, root: Node) -> float:
+        """Bill what is bought together, in preorder; return what all of it costs."""
         bill = self.prices.open_bill()
         for test in np.flatnonzero(root.paid[: self.prices.n_tests]):
             bill.charge(int(test))
@@ -254,44 +257,24 @@ def _preorder(root: Node) -> list[Node]:
     return nodes
 
 
-def _mix(key: int, value: int) -> int:
-    """Return the key of a step from a key, as the compiled code does."""
-    z = (key + (value + 1) * 0x9E3779B97F4A7C15) & MASK
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-    return z ^ (z >> 31)
-
-
-def to_arrays(root: Node) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a :class:`~askless.policy.Tree`."""
-    nodes = _preorder(root)
-    place = {id(node): i for i, node in enumerate(nodes)}
-    branches = [len(node.children) for node in nodes]
-    present = [np.flatnonzero(node.weights) for node in nodes]
-    return {
-        "test": np.array([node.test for node in nodes], dtype=np.int32),
-        "cut": np.array([node.cut for node in nodes], dtype=np.int32),
-        "default_branch": np.array([_default(n) for n in nodes], dtype=np.int32),
-        "branch_start": np.append(0, np.cumsum(branches)).astype(np.int32),
-        "branch_code": np.array([c for n in nodes for c in n.codes], dtype=np.int32),
-        "branch_child": np.array(
-            [place[id(child)] for node in nodes for child in node.children],
-            dtype=np.int32,
-        ),
-        "weight_start": np.append(0, np.cumsum([len(p) for p in present])).astype(
-            np.int64
-        ),
-        "weight_class": np.concatenate(present).astype(np.int32),
-        "weight": np.concatenate(
-            [n.weights[p] for n, p in zip(nodes, present, strict=True)]
-        ),
-    }
+def to_nodes(root: Node) -> Nodes:
+    """Return the nodes of a :class:`~askless.policy.Tree`."""
+    builder = NodesBuilder()
+    for node in _preorder(root):
+        present = np.flatnonzero(node.weights)
+        amounts = node.weights[present].tolist()
+        weights = dict(zip(present.tolist(), amounts, strict=True))
+        if node.children:
+            builder.add_test(
+                node.test, node.codes, weights, default=_default(node), cut=node.cut
+            )
+        else:
+            builder.add_leaf(weights)
+    return builder.build()
 
 
 def _default(node: Node) -> int:
     """Return the branch of what was never seen: where missing numbers, or most, go."""
-    if not node.children:
-        return -1
     if node.cut >= 0:
         return int(node.missing_right)
     return int(np.argmax([child.weight for child in node.children]))

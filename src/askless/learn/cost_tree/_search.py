@@ -6,20 +6,19 @@ between splits and inside the compiled look-ahead. This module must not know est
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.cost._rollout import Rollouts
-from askless.learn._anytime import Listener, Stage, StopFlag
+from askless._core.cost._workspace import Workspace
+from askless._core.soft._rollout import Rollouts
+from askless.learn._anytime import Listener, StopFlag
 from askless.learn._mistakes import average_mistake
 from askless.learn.cost_tree._class_noise import (
     measure_noise,
     scale_classes,
     sharpen_shares,
 )
-from askless.learn.cost_tree._grower import ROLLOUT, TWO_STEP, Grower, Node
+from askless.learn.cost_tree._grower import Grower, Node
 from askless.learn.cost_tree._soft_rows import (
     MergedRows,
     SoftRows,
@@ -27,6 +26,7 @@ from askless.learn.cost_tree._soft_rows import (
     soften,
 )
 from askless.learn.trees._look_ahead import act_settings
+from askless.learn.trees._stages import StageLog
 from askless.problem import PriceList
 
 __all__ = ["CostTreeSearch", "typical_mistake"]
@@ -34,8 +34,9 @@ __all__ = ["CostTreeSearch", "typical_mistake"]
 # Of the forest; nothing else was better on several sets at once.
 MIN_LEAF = 3.0
 TRIED = 0.5
-# However well the forest tells classes, it keeps so much of its say.
-LEAST_SAY = 2.0 / 3.0
+# Of the smoothing that was asked for: it is never less, however well the forest tells
+# the classes.
+LEAST_SMOOTHING = 2.0 / 3.0
 
 
 class CostTreeSearch:
@@ -94,9 +95,7 @@ class CostTreeSearch:
         self.n_jobs = n_jobs
         self.is_timed = is_timed
         self.flag = flag
-        self.listener = listener
-        self.start = time.monotonic()
-        self.stages: list[Stage] = []
+        self.log = StageLog(listener)
         self.greedy_seconds = 0.0
         self.total = float(rows.weights.sum())
         self.best: Node | None = None
@@ -105,23 +104,23 @@ class CostTreeSearch:
     def run(self) -> None:
         """Grow trees until all are done or the flag is up; keep the best."""
         grower = self._prepare()
-        rule, cost = grower.greedy_rule()
+        criterion, cost = grower.greedy_criterion()
         # The greedy tree is put down only if nothing beats it. With delays, its price
         # is only an estimate; and if time is short, it is what there will be.
         is_later = not (self.flag or self.is_timed or self.prices.delayed.any())
-        greedy = None if is_later else grower.grow(rule)
+        greedy = None if is_later else grower.grow(criterion)
         self._keep("greedy", cost if greedy is None else greedy.cost, greedy)
-        self.greedy_seconds = time.monotonic() - self.start
+        self.greedy_seconds = self.log.seconds
         if not self.flag:
-            tree = grower.grow(TWO_STEP)
+            tree = grower.grow("two-step")
             self._keep("two steps", tree.cost, tree)
         for n in self.samples:
             if self.flag:
                 break
-            tree = grower.grow(ROLLOUT, n - 1)
+            tree = grower.grow("rollout", n - 1)
             self._keep(f"{n} sample{'s' if n > 1 else ''}", tree.cost, tree)
         if self.best is None:
-            self.best = grower.grow(rule)
+            self.best = grower.grow(criterion)
 
     def _prepare(self) -> Grower:
         """Smooth the classes, and set up the kernel.
@@ -144,7 +143,7 @@ class CostTreeSearch:
             )
             shares = sharpen_shares(shares, rows.class_ids, rows.weights)
             noise = measure_noise(shares, rows.class_ids, rows.weights, self.mistakes)
-        smoothing = self.smoothing * max(noise**0.5, LEAST_SAY)
+        smoothing = self.smoothing * max(noise**0.5, LEAST_SMOOTHING)
         soft = soften(rows, shares, smoothing)
         return Grower(
             soft,
@@ -164,7 +163,7 @@ class CostTreeSearch:
         exponent, _ = act_settings(
             average_mistake(self.mistakes), self.prices.cost_of_all()
         )
-        return Rollouts(
+        workspace = Workspace(
             soft.codes,
             self.rows.n_levels,
             self.rows.is_ordered,
@@ -172,22 +171,17 @@ class CostTreeSearch:
             soft.entry_class,
             soft.entry_weight,
             self.mistakes,
-            leaf_cost * typical_mistake(self.mistakes, totals),
-            exponent,
             self.prices.engine,
-            self.n_jobs,
         )
+        leaf_cost *= typical_mistake(self.mistakes, totals)
+        return Rollouts(workspace, leaf_cost, exponent, self.n_jobs)
 
     def _keep(self, name: str, cost: float, tree: Node | None) -> None:
         """Keep the cheaper tree, the older one on a tie."""
         if cost < self.best_cost * (1.0 - 1e-9):
             self.best, self.best_cost = tree, cost
-        seconds = time.monotonic() - self.start
-        done = (len(self.stages) + 1) / (2 + len(self.samples))
-        best = self.best_cost / self.total
-        self.stages.append(Stage(name, seconds, cost / self.total, best, done))
-        if self.listener is not None:
-            self.listener(self.stages[-1])
+        done = (len(self.log.stages) + 1) / (2 + len(self.samples))
+        self.log.add(name, cost / self.total, self.best_cost / self.total, done)
 
 
 def typical_mistake(

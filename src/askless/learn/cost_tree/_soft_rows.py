@@ -13,19 +13,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.cost._out_of_bag import OutOfBag
+from askless._core.soft._out_of_bag import OutOfBag
 from askless.learn._examples import CodedExamples
+from askless.learn.trees._row_weights import scale_weights, settle_weights
 from askless.problem import Test
+from askless.problem._tests import CodeArray, code_dtype
 
 __all__ = ["MergedRows", "SoftRows", "estimate_shares", "merge_rows", "soften"]
 
+# Rows that whole weights may stand for. The forest draws each of them.
+MOST_COUNTED = 1e8
 # A share below this is noise, and every share that is kept costs time.
 LEAST_SHARE = 0.01
 
 
 @dataclass(frozen=True)
 class MergedRows:
-    """Distinct rows of codes and class, in an order that is theirs alone.
+    """Distinct rows of codes and class, sorted, whatever the order of the examples.
 
     Attributes
     ----------
@@ -63,13 +67,13 @@ class SoftRows:
 
     Attributes
     ----------
-    codes : ndarray of uint16 of shape (n_tests, n_rows)
+    codes : ndarray of uint8 or uint16 of shape (n_tests, n_rows)
     entry_start : ndarray of int64 of shape (n_rows + 1,)
     entry_class : ndarray of int32
     entry_weight : ndarray of float64
     """
 
-    codes: NDArray[np.uint16]
+    codes: CodeArray
     entry_start: NDArray[np.int64]
     entry_class: NDArray[np.int32]
     entry_weight: NDArray[np.float64]
@@ -78,16 +82,13 @@ class SoftRows:
 def merge_rows(examples: CodedExamples, max_levels: int) -> MergedRows:
     """Merge rows that are equal once numbers have at most so many levels.
 
-    Weights that are whole count rows. Others say only how rows compare, and are scaled
-    to one a row.
+    Weights that are whole count rows, up to a hundred million in all. Others say only
+    how rows compare, and are scaled to one a row.
     """
-    n_classes = len(examples.class_rows)
-    class_ids = np.repeat(np.arange(n_classes, dtype=np.int32), examples.class_rows)
-    weights = examples.weights
-    if weights is None:
-        weights = np.ones(len(class_ids))
-    elif not np.all(weights == np.floor(weights)):
-        weights = weights / weights.mean()
+    class_ids = examples.class_ids
+    weights = settle_weights(examples.weights, len(class_ids))
+    if weights.sum() > MOST_COUNTED or np.any(weights != np.floor(weights)):
+        weights = scale_weights(weights)
     coarse = [
         coarsen(test, codes, weights, max_levels)
         for test, codes in zip(examples.tests, examples.codes, strict=True)
@@ -107,7 +108,7 @@ def merge_rows(examples: CodedExamples, max_levels: int) -> MergedRows:
         class_ids=class_ids[first],
         weights=np.bincount(where.ravel(), weights=weights).astype(np.float64),
         pattern_start=np.flatnonzero(is_new),
-        n_classes=n_classes,
+        n_classes=len(examples.class_rows),
     )
 
 
@@ -205,7 +206,9 @@ def soften(
     where, classes = np.nonzero(pattern)
     counts = np.bincount(where, minlength=len(pattern))
     return SoftRows(
-        codes=np.ascontiguousarray(rows.codes[:, rows.pattern_start]),
+        codes=rows.codes[:, rows.pattern_start].astype(
+            code_dtype(max(rows.n_levels, default=0)), order="C"
+        ),
         entry_start=np.append(0, np.cumsum(counts)).astype(np.int64),
         entry_class=classes.astype(np.int32),
         entry_weight=pattern[where, classes],

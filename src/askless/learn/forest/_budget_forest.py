@@ -2,48 +2,50 @@
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    column_or_1d,
-)
+from sklearn.utils.validation import check_is_fitted
 
-from askless.exceptions import (
-    DegeneratePolicyWarning,
-    InvalidOptionError,
-    InvalidTableError,
-)
-from askless.learn._base import (
-    PolicyClassifier,
-    _count_jobs,
-    _drop_weightless,
-    number_classes,
-)
-from askless.learn._examples import CodedExamples, code_examples
-from askless.learn.forest._curve import ForestPoint, Judges, measure_path
-from askless.learn.forest._forest_options import (
-    ALPHA_GRID,
-    alphas_of,
-    check_forest_options,
+from askless._core.greedy._options import GrowthLimits
+from askless.exceptions import InvalidOptionError
+from askless.learn._base import PolicyClassifier
+from askless.learn._checks import (
+    check_budget,
+    check_choice,
+    check_count,
+    check_max_depth,
+    check_number,
+    check_share,
     count_features,
+    list_alphas,
 )
-from askless.learn.forest._grow import GrowthOptions, bag_of, grow_trees
-from askless.policy import Forest, Policy
-from askless.problem import Costs, PriceList, Test
+from askless.learn._examples import CodedExamples, Examples
+from askless.learn.forest._curve import (
+    CodedRows,
+    ForestPoint,
+    best_within,
+    measure_path,
+)
+from askless.learn.forest._grow import GrowthOptions, grow_trees
+from askless.learn.forest._lone_leaf import make_lone_leaf
+from askless.learn.forest._set_aside import (
+    code_out_of_bag,
+    code_validation_rows,
+    split_examples,
+)
+from askless.policy import Forest, Nodes
 
-__all__ = ["ALPHA_GRID", "BudgetForestClassifier", "ForestPoint"]
+__all__ = ["BudgetForestClassifier"]
 
 
 class BudgetForestClassifier(PolicyClassifier):
     """A random forest whose mean cost for a case stays within a budget.
 
-    Trees are grown on bootstrap samples by the price of parting pairs of different
+    Trees are grown on bootstrap samples by the price of separating pairs of different
     class, in the worst outcome of a test, so that rows rarely buy anything dear. Trees
     are added while the mean cost on validation rows is within the budget; a row pays
     for each test once over the whole forest.
@@ -55,6 +57,9 @@ class BudgetForestClassifier(PolicyClassifier):
     budget : float, default=None
         The most that a row may cost on average, kept on the validation rows. None for
         no limit.
+    mistakes : number, matrix or mapping, default=None
+        Cost of a wrong decision, ``mistakes[true][decision]``. Leaves or their sums
+        decide by it; trees are grown without. Those of `costs` by default.
     n_estimators : int, default=40
         The most trees.
     alpha : float or sequence of float, default=None
@@ -69,7 +74,7 @@ class BudgetForestClassifier(PolicyClassifier):
     max_features : int, float, "sqrt" or None, default=None
         Try only so many tests, or such a share of them, drawn at random at each node.
         Trees differ more, so a forest is more accurate and costs more.
-    rule : {"votes", "counts"}, default="votes"
+    voting : {"votes", "counts"}, default="votes"
         Decide by the majority of the trees, or by the sum of the class counts of the
         leaves.
     max_depth : int, default=None
@@ -80,10 +85,12 @@ class BudgetForestClassifier(PolicyClassifier):
         Score a test that was already bought on the path as free.
     bootstrap : bool, default=True
         Grow each tree on as many rows drawn with replacement; else on all rows.
-    validation : float or "oob", default=0.3
-        Without validation rows given to ``fit``: the share of the rows that is set
-        aside, or "oob" to grow on all rows and judge each by the trees that did not
-        see it. Used only where something must be chosen.
+    validation_fraction : float, default=0.3
+        The share of the rows that is set aside for validation, if ``fit`` is given no
+        validation rows and something must be chosen.
+    out_of_bag : bool, default=False
+        Set nothing aside: grow on all rows, and judge each of them by the trees that
+        did not see it.
     warm_start : bool, default=False
         Keep the trees of the last fit and grow only those that are missing. The rows
         must be the same.
@@ -100,14 +107,14 @@ class BudgetForestClassifier(PolicyClassifier):
         The classes, ascending.
     alpha_ : float
         The alpha that was chosen.
-    n_trees_ : int
+    n_estimators_ : int
         How many trees are within the budget.
-    validation_ : ForestPoint or None
-        Cost with its spread and error of the policy on the validation rows.
+    point_ : ForestPoint or None
+        What the policy costs and how often it is wrong on the validation rows.
 
     Notes
     -----
-    With "oob" the error of a row is judged by the trees that did not see it, and costs
+    Out of bag, the error of a row is judged by the trees that did not see it, and costs
     are averaged over all rows and trees: costs need no classes.
 
     Where no tree is within the budget the policy buys nothing, decides for the most
@@ -122,127 +129,109 @@ class BudgetForestClassifier(PolicyClassifier):
     >>> clinic = make_clinic(2000, random_state=0)
     >>> forest = BudgetForestClassifier(clinic.costs, budget=60, random_state=0)
     >>> forest = forest.fit(clinic.to_frame(), clinic.y)
-    >>> bool(forest.validation_.cost <= 60)
+    >>> bool(forest.point_.cost <= 60)
     True
     """
+
+    _nothing: Forest  # what buys nothing, of the same tests and classes
 
     def __init__(
         self,
         costs: Any = None,
         budget: float | None = None,
         *,
+        mistakes: Any = None,
         n_estimators: int = 40,
         alpha: Any = None,
         split: str = "minimax",
         thresholds: str = "all",
         max_features: int | float | str | None = None,
-        rule: str = "votes",
+        voting: str = "votes",
         max_depth: int | None = None,
         min_weight: float = 0.0,
         free_reuse: bool = False,
         bootstrap: bool = True,
-        validation: float | str = 0.3,
+        validation_fraction: float = 0.3,
+        out_of_bag: bool = False,
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.costs = costs
         self.budget = budget
+        self.mistakes = mistakes
         self.n_estimators = n_estimators
         self.alpha = alpha
         self.split = split
         self.thresholds = thresholds
         self.max_features = max_features
-        self.rule = rule
+        self.voting = voting
         self.max_depth = max_depth
         self.min_weight = min_weight
         self.free_reuse = free_reuse
         self.bootstrap = bootstrap
-        self.validation = validation
+        self.validation_fraction = validation_fraction
+        self.out_of_bag = out_of_bag
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        X_validation: Any = None,
-        y_validation: Any = None,
-    ) -> BudgetForestClassifier:
-        """Grow a forest, and choose how much of it is within the budget.
+    def _grow(self, examples: Examples) -> Forest:
+        alphas = self._check_options()
+        is_choice = self.budget is not None or len(alphas) > 1
+        is_warm = self._start(examples)
+        aside = examples.valid
+        if aside is None and is_choice and not self.out_of_bag:
+            examples, aside = split_examples(
+                examples, float(self.validation_fraction), self._seed
+            )
+        coded = examples.code(self._nothing.tests if is_warm else None)
+        self._nothing = make_lone_leaf(coded, examples, self.voting)
+        for alpha in alphas:
+            self._add_trees(alpha, coded, examples.n_threads)
+        judged = None
+        if aside is not None:
+            judged = code_validation_rows(aside, coded.tests, examples.n_threads)
+        elif is_choice:
+            judged = code_out_of_bag(coded, self._options(0.0), self.n_estimators)
+        self.path_ = self._measure_path(alphas, judged, examples.n_threads)
+        if judged is not None and is_choice:
+            return self._choose(judged, examples.n_threads)
+        self.alpha_, self.n_estimators_ = alphas[0], self.n_estimators
+        self.point_ = self.path_[-1] if self.path_ else None
+        return self._first(self.alpha_, self.n_estimators_)
 
-        Parameters
-        ----------
-        X : frame or array-like of shape (n_rows, n_tests)
-            Raw values. Numbers are compared with thresholds, everything else branches
-            by value; NaN and None are missing.
-        y : array-like of shape (n_rows,)
-            The class of each row.
-        sample_weight : array-like of shape (n_rows,), optional
-            The weight of each row.
-        X_validation, y_validation : optional
-            Rows to choose on, and to keep the budget on.
+    def _check_options(self) -> list[float]:
+        """Check the options, and return the alphas to choose from."""
+        check_choice("split", self.split, ("minimax", "expected"))
+        check_choice("thresholds", self.thresholds, ("all", "random"))
+        check_choice("voting", self.voting, ("votes", "counts"))
+        check_count("n_estimators", self.n_estimators, least=1)
+        check_number("min_weight", self.min_weight, least=0.0)
+        check_max_depth(self.max_depth)
+        check_share("validation_fraction", self.validation_fraction, usual=0.3)
+        if self.out_of_bag and not self.bootstrap:
+            raise InvalidOptionError(
+                "out_of_bag=True must have trees that do not see all rows. Got "
+                "bootstrap=False. Set rows aside instead: out_of_bag=False."
+            )
+        return list_alphas(self.alpha, check_budget(self.budget))
 
-        Returns
-        -------
-        self : BudgetForestClassifier
-            The fitted estimator.
-        """
-        check_forest_options(self)
-        again = self.warm_start and hasattr(self, "forests_")
-        tests: tuple[Test, ...] | None = self.policy_.tests if again else None
-        values, names = self._check_rows(X, reset=not again, y=y)
-        labels = column_or_1d(y, warn=True)
-        classes, class_ids = number_classes(labels)
-        if again and classes.tolist() != self.classes_.tolist():
+    # Growing.
+
+    def _start(self, examples: Examples) -> bool:
+        """Start again, unless trees of the last fit are to be kept; return whether."""
+        if not self.warm_start or not getattr(self, "forests_", None):
+            source = check_random_state(self.random_state)
+            self._seed = int(source.randint(np.iinfo(np.int32).max))
+            self.forests_: dict[float, Forest] = {}
+            return False
+        if self._nothing.classes != examples.classes:
             raise InvalidOptionError(
                 "A warm start must see the same rows. Got other classes. Set "
                 "warm_start=False to start again."
             )
-        self.classes_ = classes
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(
-                sample_weight,
-                X if isinstance(values, dict) else values,
-                dtype=np.float64,
-                ensure_non_negative=True,
-            )
-            values, class_ids, weights = _drop_weightless(values, class_ids, weights)
-        if not again:
-            self._seed = int(
-                check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            )
-            self.forests_: dict[float, Forest] = {}
-        given = self._check_validation(X_validation, y_validation)
-        kept, judges = self._set_aside(values, class_ids, weights, given)
-        if kept is not None:
-            values, class_ids = _take(values, kept), class_ids[kept]
-            weights = None if weights is None else weights[kept]
-        n_jobs = _count_jobs(self.n_jobs)
-        examples = code_examples(
-            values,
-            names,
-            class_ids.astype(np.min_scalar_type(len(classes)), copy=False),
-            len(classes),
-            weights,
-            n_jobs,
-            tests=tests,
-        )
-        costs = self._make_costs(len(names))
-        prices = costs.price_list(examples.tests)
-        self._grow_forests(examples, prices, costs, n_jobs)
-        self._nothing = _lone_leaf(examples, next(iter(self.forests_.values())))
-        self._choose(judges, prices, n_jobs)
-        return self
-
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
-        raise NotImplementedError("a forest is grown by fit itself")
-
-    # Growing.
+        return True
 
     def _options(self, alpha: float) -> GrowthOptions:
         return GrowthOptions(
@@ -250,154 +239,78 @@ class BudgetForestClassifier(PolicyClassifier):
             split=self.split,
             thresholds=self.thresholds,
             max_features=count_features(self.max_features, self.n_features_in_),
-            max_depth=self.max_depth,
-            min_weight=float(self.min_weight),
+            limits=GrowthLimits(
+                max_depth=self.max_depth, min_weight=float(self.min_weight)
+            ),
             free_reuse=bool(self.free_reuse),
             bootstrap=bool(self.bootstrap),
             seed=self._seed,
         )
 
-    def _grow_forests(
-        self, examples: CodedExamples, prices: PriceList, costs: Costs, n_jobs: int
-    ) -> None:
-        """Grow the trees that are missing, for each alpha."""
-        labels = tuple(self.classes_.tolist())
-        mistakes = costs.mistake_matrix(labels)
-        for alpha in alphas_of(self):
-            old = self.forests_.get(alpha)
-            n_old = 0 if old is None else old.n_trees
-            if n_old >= self.n_estimators:
-                continue
-            arrays = grow_trees(
-                examples,
-                prices,
-                self._options(alpha),
-                range(n_old, self.n_estimators),
-                n_jobs,
-            )
-            if mistakes is not None:
-                # Decided again, by the costs of mistakes.
-                for tree in arrays:
-                    tree.pop("decision", None)
-            if old is not None:
-                arrays.insert(0, old.arrays())
-            self.forests_[alpha] = Forest.from_arrays(
-                arrays,
-                examples.tests,
-                labels,
-                prices,
-                rule=self.rule,  # type: ignore[arg-type]
-                mistakes=mistakes,
-                is_checked=True,
-            )
+    def _add_trees(self, alpha: float, coded: CodedExamples, n_threads: int) -> None:
+        """Grow the trees of an alpha that are missing."""
+        old, like = self.forests_.get(alpha), self._nothing
+        n_old = 0 if old is None else old.n_trees
+        if n_old >= self.n_estimators:
+            return
+        missing = range(n_old, self.n_estimators)
+        nodes = grow_trees(coded, like.prices, self._options(alpha), missing, n_threads)
+        if like.mistakes is not None:
+            # Decided again, by the costs of mistakes.
+            nodes = replace(nodes, decision=None)
+        if old is not None:
+            nodes = Nodes.join([old.nodes, nodes])
+        self.forests_[alpha] = Forest(
+            like.tests,
+            like.classes,
+            like.prices,
+            nodes=nodes,
+            voting=like.voting,
+            mistakes=like.mistakes,
+            is_checked=True,
+        )
 
     # Choosing.
 
-    def _is_choice(self) -> bool:
-        """Return whether anything has to be chosen on validation rows."""
-        return self.budget is not None or len(alphas_of(self)) > 1
+    def _measure_path(
+        self, alphas: list[float], judged: CodedRows | None, n_threads: int
+    ) -> list[ForestPoint]:
+        if judged is None:
+            return []
+        path = []
+        for alpha in alphas:
+            forest = self._first(alpha, self.n_estimators)
+            path += measure_path(forest, judged, alpha, n_threads)
+        return path
 
-    def _check_validation(self, X: Any, y: Any) -> tuple[Any, Any] | None:
-        if (X is None) != (y is None):
-            raise InvalidOptionError(
-                "X_validation and y_validation must be given together. Got one of "
-                "them. Give both, or neither."
-            )
-        if X is None:
-            return None
-        rows = self._check_rows(X, reset=False)[0]
-        labels = column_or_1d(y, warn=True)
-        where = {label: i for i, label in enumerate(self.classes_.tolist())}
-        # A class that was never seen is always decided wrongly.
-        ids = np.array([where.get(label, -1) for label in labels.tolist()])
-        if len(ids) != _n_rows(rows) or len(ids) == 0:
-            raise InvalidTableError(
-                "Validation rows must have a class each, and there must be some. Got "
-                f"{_n_rows(rows)} rows and {len(ids)} classes. Check y_validation."
-            )
-        return rows, ids
-
-    def _set_aside(
-        self, values: Any, class_ids: Any, weights: Any, given: Any
-    ) -> tuple[NDArray[np.intp] | None, Judges | None]:
-        """Return the rows to grow on, None for all, and the rows to judge by."""
-        if given is not None:
-            rows, ids = given
-            return None, Judges(lambda part: _take(rows, part), ids)
-        if not self._is_choice():
-            return None, None
-        if self.validation == "oob":
-            # Growing sorts rows by class, and samples are drawn in that order.
-            order = np.argsort(class_ids, kind="stable")
-            sorted_rows = _take(values, order)
-            sample = self._options(0.0)
-
-            def left_out(tree: int) -> NDArray[np.bool_]:
-                counts = bag_of(sample, tree, len(order))
-                if counts is None:
-                    return np.ones(len(order), dtype=bool)
-                return np.asarray(counts == 0)
-
-            return None, Judges(
-                lambda part: _take(sorted_rows, part),
-                class_ids[order],
-                None if weights is None else weights[order],
-                left_out,
-            )
-        aside = _draw_aside(class_ids, float(self.validation), self._seed)
-        kept = np.flatnonzero(~aside)
-        held = np.flatnonzero(aside)
-        held_rows = _take(values, held)
-        return kept, Judges(
-            lambda part: _take(held_rows, part),
-            class_ids[held],
-            None if weights is None else weights[held],
-        )
-
-    def _choose(self, judges: Judges | None, prices: PriceList, n_jobs: int) -> None:
+    def _choose(self, judged: CodedRows, n_threads: int) -> Forest:
         """Keep, of each forest, what the budget allows, and of these the best."""
-        self.path_: list[ForestPoint] = []
-        self.validation_: ForestPoint | None = None
-        alphas = alphas_of(self)
-        if judges is not None:
-            for alpha in alphas:
-                forest = self._first(alpha, self.n_estimators)
-                self.path_ += measure_path(forest, judges, alpha, n_jobs)
-        if judges is None or not self._is_choice():
-            self.alpha_, self.n_trees_ = alphas[0], self.n_estimators
-            self.policy_ = self._first(self.alpha_, self.n_trees_)
-            self.validation_ = self.path_[-1] if self.path_ else None
-            return
-        budget = np.inf if self.budget is None else self.budget
-        within = [_last_within(self.path_, alpha, budget) for alpha in alphas]
-        fitting = [point for point in within if point is not None]
-        if fitting:
-            best = min(fitting, key=lambda point: (point.error, point.cost))
-            self.alpha_, self.n_trees_ = best.alpha, best.n_trees
-            self.policy_ = self._first(best.alpha, best.n_trees)
-            self.validation_ = best
-            return
-        self._buy_nothing(prices)
+        best = best_within(self.path_, self.budget)
+        if best is None:
+            every = replace(judged, is_out_of_bag=None)
+            (point,) = measure_path(self._nothing, every, np.inf, n_threads)
+            best = replace(point, n_estimators=0)
+        self.alpha_, self.n_estimators_ = best.alpha, best.n_estimators
+        self.point_ = best
+        return self.policy_at(best)
 
-    def _buy_nothing(self, prices: PriceList) -> None:
-        cheapest = float(prices.full.min())
-        reason = (
-            f"is below the price of the cheapest test, {cheapest:g}"
-            if self.budget is not None and self.budget < cheapest
-            else "is below the cost of any tree"
-        )
-        warnings.warn(
-            f"The budget of {self.budget:g} {reason}: the policy buys nothing and "
-            "always decides for the most frequent class. Raise the budget.",
-            DegeneratePolicyWarning,
-            stacklevel=4,
-        )
-        self.alpha_, self.n_trees_ = np.inf, 0
-        self.policy_ = self._nothing
-
-    def _first(self, alpha: float, n_trees: int) -> Forest:
+    def _first(self, alpha: float, n_estimators: int) -> Forest:
         forest = self.forests_[alpha]
-        return forest if n_trees == forest.n_trees else forest.first_trees(n_trees)
+        if n_estimators == forest.n_trees:
+            return forest
+        return forest.first_trees(n_estimators)
+
+    def _explain_degenerate(self) -> str | None:
+        if self.n_estimators_ > 0:
+            return super()._explain_degenerate()
+        cheapest = float(self._nothing.prices.full.min())
+        reason = "is below the cost of any tree"
+        if self.budget is not None and self.budget < cheapest:
+            reason = f"is below the price of the cheapest test, {cheapest:g}"
+        return (
+            f"The budget of {self.budget:g} {reason}: the policy buys nothing and "
+            "always decides for the most frequent class. Raise the budget."
+        )
 
     # Using.
 
@@ -410,36 +323,26 @@ class BudgetForestClassifier(PolicyClassifier):
         check_is_fitted(self)
         if not self.path_:
             raise InvalidOptionError(
-                "A path needs validation rows. Got a forest that was grown without "
-                "any. Give a budget, several alphas, or X_validation and y_validation."
+                "A path must have validation rows. Got a forest that was grown without "
+                "any. Give a budget, several alphas, or X_valid and y_valid."
             )
         return list(self.path_)
 
-    def at_budget(self, budget: float) -> Forest:
+    def at_budget(self, budget: float | None) -> Forest:
         """Return the policy that would have been learned for another budget.
 
         Chosen from the path of the last fit, in no time. One that buys nothing is
         returned where no forest is within the budget.
         """
-        self.path()
-        alphas = sorted({point.alpha for point in self.path_})
-        within = [_last_within(self.path_, alpha, budget) for alpha in alphas]
-        fitting = [point for point in within if point is not None]
-        if not fitting:
-            return self._nothing
-        return self.policy_at(min(fitting, key=lambda p: (p.error, p.cost)))
+        best = best_within(self.path(), budget)
+        return self._nothing if best is None else self.policy_at(best)
 
     def policy_at(self, point: ForestPoint) -> Forest:
         """Return the policy of a point of the path."""
         check_is_fitted(self)
-        return self._first(point.alpha, point.n_trees)
-
-    def predict_and_cost(self, X: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Return the decision and the cost of each row, in one walk."""
-        decided, paid = self._forest.predict_and_cost(
-            self._rows(X), n_jobs=_count_jobs(self.n_jobs)
-        )
-        return decided.astype(self.classes_.dtype, copy=False), paid
+        if point.n_estimators == 0:
+            return self._nothing
+        return self._first(point.alpha, point.n_estimators)
 
     def confidence(self, X: Any) -> NDArray[np.float64]:
         """Return the share of each class in the leaves of each row, all trees together.
@@ -452,83 +355,7 @@ class BudgetForestClassifier(PolicyClassifier):
         ndarray of shape (n_rows, n_classes)
             Rows add up to 1.
         """
-        counts = self._forest.count_leaves(
-            self._rows(X), n_jobs=_count_jobs(self.n_jobs)
-        )
+        forest = self._policy
+        assert isinstance(forest, Forest)
+        counts = forest.count_leaves(self._rows(X), n_jobs=self.n_jobs)
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
-
-    @property
-    def _forest(self) -> Forest:
-        check_is_fitted(self)
-        assert isinstance(self.policy_, Forest)
-        return self.policy_
-
-
-def _n_rows(values: Any) -> int:
-    return len(next(iter(values.values()))) if isinstance(values, dict) else len(values)
-
-
-def _take(values: Any, rows: Any) -> Any:
-    """Return some rows of a matrix, or of columns."""
-    if isinstance(values, dict):
-        return {name: column[rows] for name, column in values.items()}
-    return values[rows]
-
-
-def _draw_aside(class_ids: Any, share: float, seed: int) -> NDArray[np.bool_]:
-    """Draw the rows to set aside, a share of each class, at least one row in all."""
-    rng = np.random.default_rng([seed, 1])
-    aside = np.zeros(len(class_ids), dtype=bool)
-    for label in np.unique(class_ids):
-        rows = rng.permutation(np.flatnonzero(class_ids == label))
-        aside[rows[: int(share * len(rows))]] = True
-    if not aside.any():
-        rows = np.flatnonzero(class_ids == np.bincount(class_ids).argmax())
-        if len(rows) < 2:
-            raise InvalidTableError(
-                "There must be enough rows to set some aside for validation. Got "
-                f"{len(class_ids)}. Use validation='oob', or give validation rows."
-            )
-        aside[rng.choice(rows)] = True
-    return aside
-
-
-def _last_within(
-    path: list[ForestPoint], alpha: float, budget: float
-) -> ForestPoint | None:
-    """Return the largest forest whose cost, and that of all smaller ones, is within."""
-    last = None
-    for point in path:
-        if point.alpha == alpha:
-            if point.cost > budget:
-                break
-            last = point
-    return last
-
-
-def _lone_leaf(examples: CodedExamples, like: Forest) -> Forest:
-    """Return a forest of one leaf that holds all rows."""
-    class_of_row = np.repeat(np.arange(len(examples.class_rows)), examples.class_rows)
-    counts = np.bincount(
-        class_of_row, examples.weights, minlength=len(examples.class_rows)
-    ).astype(np.float64)
-    present = np.flatnonzero(counts > 0).astype(np.int32)
-    none = np.zeros(0, dtype=np.int32)
-    leaf = np.array([-1], dtype=np.int32)
-    return Forest(
-        like.tests,
-        like.classes,
-        like.prices,
-        tree_start=np.array([0, 1], dtype=np.int32),
-        test=leaf,
-        cut=leaf.copy(),
-        default_branch=leaf.copy(),
-        branch_start=np.zeros(2, dtype=np.int32),
-        branch_code=none,
-        branch_child=none.copy(),
-        weight_start=np.array([0, len(present)], dtype=np.int64),
-        weight_class=present,
-        weight=counts[present],
-        rule=like.rule,
-        mistakes=like.mistakes,
-    )

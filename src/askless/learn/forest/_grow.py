@@ -9,39 +9,48 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.greedy._bagging import draw_bag, grow_bagged
-from askless._core.greedy._bundles import Bundles, bundle_codes
+from askless._core.bagging._grow import grow_bagged
+from askless._core.bagging._samples import Bundles, bundle_codes, draw_bag
 from askless._core.greedy._criteria import Hinged
 from askless._core.greedy._grow import grow_greedy
+from askless._core.greedy._options import GrowthLimits, GrowthRows, RandomDraws
 from askless._core.tree._store import join_trees
 from askless.learn._examples import CodedExamples
+from askless.policy import Nodes
 from askless.problem import PriceList
 
 __all__ = ["GrowthOptions", "bag_of", "grow_trees", "tree_key"]
 
-NO_LIMIT = 2**31
-
 
 @dataclass(frozen=True)
 class GrowthOptions:
-    """How each tree of a forest is grown; see BudgetForestClassifier."""
+    """How each tree of a forest is grown; see BudgetForestClassifier.
+
+    Attributes
+    ----------
+    limits : GrowthLimits
+        Where a tree stops to grow, as the kernels take it.
+    max_features : int
+        How many tests are tried at a node; 0 for all.
+    use_fast : bool, default=True
+        A switch: changes time, never the trees.
+    """
 
     alpha: float
     split: str
     thresholds: str
-    max_features: int  # 0: all
-    max_depth: int | None
-    min_weight: float
+    max_features: int
+    limits: GrowthLimits
     free_reuse: bool
     bootstrap: bool
     seed: int
-    use_fast: bool = True  # a switch: changes time, never the trees
+    use_fast: bool = True
 
 
 def tree_key(seed: int, tree: int) -> int:
@@ -69,32 +78,40 @@ def grow_trees(
     options: GrowthOptions,
     trees: Sequence[int],
     n_jobs: int,
-) -> list[dict[str, NDArray[Any]]]:
-    """Grow the trees of these numbers and return their arrays, ready to be joined."""
-    if is_simple(examples, prices, options):
-        bundles = bundle_codes(examples.codes, prices.full)  # type: ignore[arg-type]
+) -> Nodes:
+    """Grow the trees of these numbers and return their nodes."""
+    rows = GrowthRows(
+        examples.codes,
+        examples.class_rows,
+        examples.n_levels,
+        examples.is_ordered,
+        weights=examples.weights,
+    )
+    if is_simple(rows, prices, options):
+        bundles = bundle_codes(rows.codes, prices.full)  # type: ignore[arg-type]
         grown = _map(
-            lambda tree: _grow_fast(examples, bundles, prices, options, tree),
+            lambda tree: _grow_fast(rows, bundles, prices, options, tree),
             trees,
             n_jobs,
         )
-        return [join_trees(grown)]
-    plain = _map(lambda tree: _grow_any(examples, prices, options, tree), trees, n_jobs)
-    return plain
+        return Nodes.from_arrays(join_trees(grown))
+    draws = _find_draws(examples, options)
+    plain = _map(
+        lambda tree: _grow_any(rows, prices, options, draws, tree), trees, n_jobs
+    )
+    return Nodes.join(Nodes.from_arrays(arrays) for arrays in plain)
 
 
-def is_simple(
-    examples: CodedExamples, prices: PriceList, options: GrowthOptions
-) -> bool:
+def is_simple(rows: GrowthRows, prices: PriceList, options: GrowthOptions) -> bool:
     """Return whether the fast grower can grow these trees."""
     return (
         options.use_fast
         and options.split == "minimax"
         and options.thresholds == "all"
         and not options.free_reuse
-        and examples.weights is None
-        and examples.codes.dtype == np.uint8
-        and bool(examples.is_ordered.all())
+        and rows.weights is None
+        and rows.codes.dtype == np.uint8
+        and bool(rows.is_ordered.all())
         and not prices.engine.has_groups
         and not prices.by_outcome
     )
@@ -107,70 +124,73 @@ def _map(grow: Callable[[int], Any], trees: Sequence[int], n_jobs: int) -> list[
         return list(pool.map(grow, trees))
 
 
+def _find_draws(examples: CodedExamples, options: GrowthOptions) -> RandomDraws:
+    """Return what all trees leave to chance, but for their keys."""
+    if options.thresholds == "all":
+        return RandomDraws(max_tests=options.max_features)
+    cuts = [test.cut_array for test in examples.tests]
+    starts = np.cumsum([0] + [len(values) for values in cuts]).astype(np.int64)
+    return RandomDraws(
+        max_tests=options.max_features,
+        cut_values=np.concatenate([*cuts, np.zeros(1)]),
+        cut_value_start=starts,
+    )
+
+
 def _grow_fast(
-    examples: CodedExamples,
+    rows: GrowthRows,
     bundles: Bundles,
     prices: PriceList,
     options: GrowthOptions,
     tree: int,
 ) -> Any:
-    n_rows = examples.codes.shape[1]
+    key = tree_key(options.seed, tree)
     return grow_bagged(
-        examples.codes,  # type: ignore[arg-type]
-        examples.class_rows,
+        rows,
         prices.full,
-        examples.n_levels,
-        counts=bag_of(options, tree, n_rows),
-        bundles=bundles,
         alpha=options.alpha,
-        key=tree_key(options.seed, tree),
-        max_depth=NO_LIMIT if options.max_depth is None else options.max_depth,
-        max_impurity=0.0,
-        min_weight=options.min_weight,
-        max_features=options.max_features or len(examples.tests),
+        counts=bag_of(options, tree, rows.codes.shape[1]),
+        bundles=bundles,
+        limits=options.limits,
+        draws=RandomDraws(key=key, max_tests=options.max_features),
     )
 
 
 def _grow_any(
-    examples: CodedExamples, prices: PriceList, options: GrowthOptions, tree: int
+    rows: GrowthRows,
+    prices: PriceList,
+    options: GrowthOptions,
+    draws: RandomDraws,
+    tree: int,
 ) -> dict[str, NDArray[Any]]:
-    n_rows = examples.codes.shape[1]
-    counts = bag_of(options, tree, n_rows)
-    codes: Any = examples.codes
-    weights = examples.weights
-    class_rows = examples.class_rows
-    if counts is None:
-        codes = codes.copy()
-        weights = None if weights is None else weights.copy()
-    else:
-        kept = np.flatnonzero(counts)
-        codes = np.ascontiguousarray(codes[:, kept])
-        times = counts[kept].astype(np.float64)
-        weights = times if weights is None else weights[kept] * times
-        ends = np.cumsum(class_rows)
-        class_rows = np.diff(np.searchsorted(kept, ends), prepend=0)
-    chances: dict[str, Any] = {}
-    if options.thresholds == "random":
-        cuts = [test.cut_array for test in examples.tests]
-        starts = np.cumsum([0] + [len(values) for values in cuts]).astype(np.int64)
-        chances = {
-            "cut_values": np.concatenate([*cuts, np.zeros(1)]),
-            "cut_value_start": starts,
-        }
+    counts = bag_of(options, tree, rows.codes.shape[1])
     return grow_greedy(
-        codes,
-        class_rows.astype(np.int64),
+        _take_sample(rows, counts),
         Hinged(options.alpha, False, options.split == "expected"),
         prices.engine,
-        examples.n_levels,
-        examples.is_ordered,
-        weights=weights,
-        max_depth=NO_LIMIT if options.max_depth is None else options.max_depth,
-        max_impurity=0.0,
-        min_weight=options.min_weight,
-        max_nodes=np.iinfo(np.int32).max,
+        limits=options.limits,
+        draws=replace(draws, key=tree_key(options.seed, tree)),
         free_reuse=options.free_reuse,
-        max_tests=options.max_features,
-        key=tree_key(options.seed, tree),
-        **chances,
+    )
+
+
+def _take_sample(rows: GrowthRows, counts: NDArray[np.uint8] | None) -> GrowthRows:
+    """Return a copy of the rows of a sample, which growing may use up."""
+    codes: Any = rows.codes
+    weights = rows.weights
+    if counts is None:
+        return replace(
+            rows,
+            codes=codes.copy(),
+            weights=None if weights is None else weights.copy(),
+        )
+    kept = np.flatnonzero(counts)
+    times = counts[kept].astype(np.float64)
+    ends = np.cumsum(rows.class_rows)
+    class_rows = np.diff(np.searchsorted(kept, ends), prepend=0)
+    return replace(
+        rows,
+        codes=np.ascontiguousarray(codes[:, kept]),
+        class_rows=class_rows.astype(np.int64),
+        weights=times if weights is None else weights[kept] * times,
     )

@@ -6,18 +6,18 @@ leaves something open, the docstring says what was chosen.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from askless._core.price._prices import charge_paths
-from askless.exceptions import InvalidOptionError
-from askless.problem import Costs, PriceList, Test
+from askless.learn._base import CostClassifier
+from askless.learn._checks import check_count, check_number
+from askless.learn._examples import Examples, Values, as_matrix
+from askless.problem import Test
 
 __all__ = ["ASTCClassifier", "LinearFit", "fit_greedily"]
 
@@ -33,7 +33,7 @@ class LinearFit:
 
     features: list[int]
     coefficients: Matrix
-    fit: float  # the share of the squared labels that is explained
+    fit: float  # the share of the squares of y that is explained
 
 
 def fit_greedily(
@@ -113,10 +113,10 @@ class AstcNode:
     right: AstcNode | None = None
 
 
-class ASTCClassifier(ClassifierMixin, BaseEstimator):
+class ASTCClassifier(CostClassifier):
     """Approximately submodular tree of classifiers.
 
-    At each node a linear model of the labels is fitted by least squares; features are
+    At each node a linear model of the classes is fitted by least squares; features are
     bought one by one, by how much they improve the fit for their price, until the
     budget of the node is spent. Features of the nodes above are free. Rows whose score
     is above the median go right. The model of the leaf decides.
@@ -126,12 +126,24 @@ class ASTCClassifier(ClassifierMixin, BaseEstimator):
     costs : Costs, mapping or sequence, default=None
         What each feature costs; 1 each by default. Groups are charged, and not known
         when features are chosen.
+    mistakes : number, matrix or mapping, default=None
+        Cost of a wrong decision, ``mistakes[true][decision]``, for ``total_cost``.
+        Those of `costs` by default.
     node_budget : float, default=1.0
         What each node may spend beyond what the nodes above have bought.
     max_depth : int, default=2
         How many nodes have children on any path.
-    min_rows : int, default=20
-        Do not split fewer rows.
+    min_weight : float, default=20.0
+        Do not split a set of less weight.
+
+    Attributes
+    ----------
+    trees_ : list of AstcNode
+        One tree for two classes, else one for each class.
+    classes_ : ndarray
+        The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
 
     Notes
     -----
@@ -146,107 +158,87 @@ class ASTCClassifier(ClassifierMixin, BaseEstimator):
     >>> X = rng.normal(size=(200, 3))
     >>> y = np.where(X[:, 0] > 0, "yes", "no")
     >>> model = ASTCClassifier([1, 5, 5], node_budget=1).fit(X, y)
-    >>> model.predict([[2.0, 0, 0]]), model.cost([[2.0, 0, 0]])
+    >>> model.predict_and_cost([[2.0, 0, 0]])
     (array(['yes'], dtype='<U3'), array([1.]))
     """
 
     def __init__(
         self,
         costs: Any = None,
+        mistakes: Any = None,
         *,
         node_budget: float = 1.0,
         max_depth: int = 2,
-        min_rows: int = 20,
+        min_weight: float = 20.0,
     ) -> None:
         self.costs = costs
+        self.mistakes = mistakes
         self.node_budget = node_budget
         self.max_depth = max_depth
-        self.min_rows = min_rows
+        self.min_weight = min_weight
 
-    def fit(self, X: Any, y: Any) -> ASTCClassifier:
-        """Fit a tree of linear models to numbers.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Numbers; NaN is missing.
-        y : array-like of shape (n_rows,)
-            The class of each row.
-
-        Returns
-        -------
-        self : ASTCClassifier
-            The fitted estimator.
-        """
-        if not self.node_budget >= 0 or self.max_depth < 0 or self.min_rows < 1:
-            raise InvalidOptionError(
-                "node_budget and max_depth must be >= 0, and min_rows >= 1. Got "
-                f"{self.node_budget!r}, {self.max_depth!r} and {self.min_rows!r}. A "
-                "tree of depth 0 is one linear model."
-            )
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, ensure_all_finite="allow-nan"
-        )
-        check_classification_targets(y)
-        self.classes_, ids = np.unique(y, return_inverse=True)
-        self.mean_ = np.nan_to_num(np.nanmean(X, axis=0))
-        scale = np.nan_to_num(np.nanstd(X, axis=0))
+    def _learn(self, examples: Examples) -> None:
+        check_number("node_budget", self.node_budget, least=0.0)
+        check_count("max_depth", self.max_depth, least=0)
+        check_number("min_weight", self.min_weight, least=0.0)
+        class_ids, weights = examples.rows.class_ids, examples.rows.weights
+        X = as_matrix(examples.rows.values, "ASTCClassifier")
+        self.mean_, scale = _describe_columns(X, weights)
         self.scale_ = np.where(scale > 0, scale, 1.0)
-        self._prices = self._price_list(X.shape[1])
-        rows = self._standardise(X)
+        tests = tuple(Test(name, "number") for name in examples.names)
+        self._prices = examples.costs.price_list(tests)
+        self._mistakes = examples.costs.mistake_matrix(examples.classes)
+        rows, n_classes = self._standardise(X), len(examples.classes)
         # Two classes need one tree, more need one each.
-        targets = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        targets = [1] if n_classes == 2 else range(n_classes)
         self.trees_ = [
-            self._grow(rows, np.where(ids == target, 1.0, -1.0), [], 0)
+            self._grow(rows, np.where(class_ids == target, 1.0, -1.0), weights, [], 0)
             for target in targets
         ]
-        return self
 
-    def _price_list(self, n_features: int) -> PriceList:
-        costs = self.costs
-        if not isinstance(costs, Costs):
-            costs = Costs([1.0] * n_features if costs is None else costs)
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"x{i}" for i in range(n_features)]
-        return costs.price_list(tuple(Test(str(n), "number") for n in names))
+    def _mistake_matrix(self) -> Matrix | None:
+        return self._mistakes
 
     def _standardise(self, X: Matrix) -> Matrix:
         """Return columns of mean 0 and spread 1, and a constant one at the end."""
         rows = np.nan_to_num((X - self.mean_) / self.scale_)
         return np.column_stack([rows, np.ones(len(rows))])
 
-    def _grow(self, X: Matrix, y: Matrix, bought: list[int], depth: int) -> AstcNode:
+    def _grow(
+        self,
+        X: Matrix,
+        y: Matrix,
+        weights: Matrix | None,
+        bought: list[int],
+        depth: int,
+    ) -> AstcNode:
         costs = np.append(self._prices.full, 0.0)
-        found = fit_greedily(
-            X, y, costs, float(self.node_budget), [X.shape[1] - 1, *bought]
-        )
+        free = [X.shape[1] - 1, *bought]
+        found = _fit_weighted(X, y, weights, costs, float(self.node_budget), free)
         scores = X[:, found.features] @ found.coefficients
-        theta = float(np.median(scores))
+        theta = _median(scores, weights)
         right = scores > theta
         is_leaf = (
             depth >= self.max_depth
-            or len(y) < self.min_rows
+            or (len(y) if weights is None else weights.sum()) < self.min_weight
             or not right.any()
             or np.all(y == y[0])
         )
         if is_leaf:
             return AstcNode(found.features, found.coefficients)
         known = sorted({f for f in (*bought, *found.features) if f < X.shape[1] - 1})
+
+        def below(side: NDArray[np.bool_]) -> AstcNode:
+            of_side = None if weights is None else weights[side]
+            return self._grow(X[side], y[side], of_side, known, depth + 1)
+
         return AstcNode(
-            found.features,
-            found.coefficients,
-            theta,
-            self._grow(X[~right], y[~right], known, depth + 1),
-            self._grow(X[right], y[right], known, depth + 1),
+            found.features, found.coefficients, theta, below(~right), below(right)
         )
 
-    def _walk(self, X: Any) -> tuple[Matrix, list[list[int]]]:
+    def _walk(self, values: Values) -> tuple[Matrix, list[list[int]]]:
         """Return the score of each row by each tree, and what each row buys."""
-        check_is_fitted(self)
-        X = validate_data(
-            self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan"
-        )
+        X = as_matrix(values, "ASTCClassifier")
         rows = self._standardise(X)
         scores = np.zeros((len(rows), len(self.trees_)))
         bought: list[list[int]] = [[] for _ in rows]
@@ -269,25 +261,67 @@ class ASTCClassifier(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores: one for two classes, else one for each class."""
-        scores = self._walk(X)[0]
+        scores = self._walk(self._rows(X))[0]
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row."""
-        scores = self._walk(X)[0]
+    def _run(self, values: Values) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        scores, bought = self._walk(values)
         if len(self.classes_) == 2:
-            return np.asarray(self.classes_[(scores[:, 0] > 0).astype(int)])
-        return np.asarray(self.classes_[np.argmax(scores, axis=1)])
-
-    def cost(self, X: Any) -> NDArray[np.float64]:
-        """Return what each row pays, each feature once."""
-        bought = self._walk(X)[1]
+            decided = self.classes_[(scores[:, 0] > 0).astype(int)]
+        else:
+            decided = self.classes_[np.argmax(scores, axis=1)]
         sizes = np.cumsum([0] + [len(features) for features in bought])
         tests = np.array([f for features in bought for f in features], dtype=np.int32)
         codes = np.full(len(tests), -1, dtype=np.int32)
-        return charge_paths(self._prices.engine, tests, codes, sizes.astype(np.int64))
+        engine = self._prices.engine
+        return decided, charge_paths(engine, tests, codes, sizes.astype(np.int64))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+
+def _fit_weighted(
+    X: Matrix,
+    y: Matrix,
+    weights: Matrix | None,
+    costs: Matrix,
+    budget: float,
+    free: list[int],
+) -> LinearFit:
+    """Fit by least squares in which rows count by their weights."""
+    if weights is None:
+        return fit_greedily(X, y, costs, budget, free)
+    root = np.sqrt(weights)
+    return fit_greedily(X * root[:, None], y * root, costs, budget, free)
+
+
+def _describe_columns(X: Matrix, weights: Matrix | None) -> tuple[Matrix, Matrix]:
+    """Return the mean and the standard deviation of what is not missing."""
+    if weights is None:
+        with warnings.catch_warnings():
+            # A column in which all is missing has neither.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            mean, spread = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
+        return np.nan_to_num(mean), np.nan_to_num(spread)
+    shares = np.where(np.isnan(X), 0.0, weights[:, None])
+    shares /= np.maximum(shares.sum(axis=0), 1e-300)
+    mean = (shares * np.nan_to_num(X)).sum(axis=0)
+    squares = (shares * np.nan_to_num(X - mean) ** 2).sum(axis=0)
+    return mean, np.sqrt(squares)
+
+
+def _median(values: Matrix, weights: Matrix | None) -> float:
+    """Return the median of weighted values, as if they were repeated.
+
+    Examples
+    --------
+    >>> _median(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0]))
+    2.0
+    """
+    if weights is None:
+        return float(np.median(values))
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weights[order])
+    half = reached[-1] / 2
+    low, high = (
+        values[order[min(int(np.searchsorted(reached, half, side)), len(order) - 1)]]
+        for side in ("left", "right")
+    )
+    return float((low + high) / 2)

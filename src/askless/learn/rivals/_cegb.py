@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from askless.learn._base import PolicyClassifier
-from askless.learn._examples import CodedExamples
-from askless.learn.boost._budget_boost import BudgetBoostClassifier
-from askless.policy import Ensemble, Policy
-from askless.problem import Costs
+from askless.learn._checks import check_count, check_number, check_share
+from askless.learn._examples import Examples
+from askless.learn._validation import measure_rows
+from askless.learn.boost._booster_rows import split_rows
+from askless.learn.boost._boosters import BoosterPlan, decide_at_once, grow_policy
+from askless.policy import Ensemble
 
 __all__ = ["CEGBClassifier", "run_to_leaves"]
 
@@ -26,7 +28,7 @@ def run_to_leaves(policy: Ensemble) -> Ensemble:
         policy.classes,
         policy.prices,
         trees=policy.trees,
-        answer=policy.answer_rule,
+        output=policy.output,
         is_complete=True,
         # Deep states may buy what no path comes to.
         bounds="path",
@@ -45,9 +47,12 @@ class CEGBClassifier(PolicyClassifier):
     ----------
     costs : Costs, mapping or sequence, default=None
         What each feature costs, by name or by position; 1 each by default.
+    mistakes : number, matrix or mapping, default=None
+        Cost of a wrong decision, ``mistakes[true][decision]``, for ``total_cost`` and
+        scorers. Those of `costs` by default.
     tradeoff : float, default=0.01
-        How much the booster minds costs, in units of the mean cost.
-    n_rounds, n_leaves, learning_rate, l2, validation_fraction, random_state, n_jobs
+        How much costs count, in units of the mean cost.
+    n_estimators, n_leaves, learning_rate, l2, validation_fraction, random_state, n_jobs
         See :class:`BudgetBoostClassifier`. The validation rows say when to stop adding
         trees.
 
@@ -57,12 +62,14 @@ class CEGBClassifier(PolicyClassifier):
         The booster as a policy.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint
+        What the booster costs and how often it is wrong on the validation rows.
 
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = CEGBClassifier(tradeoff=0.1, n_rounds=30, random_state=0)
+    >>> model = CEGBClassifier(tradeoff=0.1, n_estimators=30, random_state=0)
     >>> model = model.fit(X[:400], y[:400])
     >>> bool(0 < model.cost(X[400:]).mean() < 30)
     True
@@ -71,9 +78,10 @@ class CEGBClassifier(PolicyClassifier):
     def __init__(
         self,
         costs: Any = None,
+        mistakes: Any = None,
         *,
         tradeoff: float = 0.01,
-        n_rounds: int = 300,
+        n_estimators: int = 300,
         n_leaves: int = 8,
         learning_rate: float = 0.1,
         l2: float | None = None,
@@ -82,8 +90,9 @@ class CEGBClassifier(PolicyClassifier):
         n_jobs: int | None = None,
     ) -> None:
         self.costs = costs
+        self.mistakes = mistakes
         self.tradeoff = tradeoff
-        self.n_rounds = n_rounds
+        self.n_estimators = n_estimators
         self.n_leaves = n_leaves
         self.learning_rate = learning_rate
         self.l2 = l2
@@ -91,39 +100,25 @@ class CEGBClassifier(PolicyClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
-        raise NotImplementedError  # fit needs raw values
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        X_valid: Any = None,
-        y_valid: Any = None,
-    ) -> CEGBClassifier:
-        """Grow a booster.
-
-        Parameters
-        ----------
-        X, y, sample_weight, X_valid, y_valid
-            See :meth:`BudgetBoostClassifier.fit`.
-
-        Returns
-        -------
-        self : CEGBClassifier
-            The fitted estimator.
-        """
-        options = self.get_params()
-        boost = BudgetBoostClassifier(
-            tradeoffs=(options.pop("tradeoff"),),
-            bagged_tradeoffs=(),
-            n_folds=0,
-            **options,
+    def _grow(self, examples: Examples) -> Ensemble:
+        check_count("n_estimators", self.n_estimators, least=1)
+        check_number("tradeoff", self.tradeoff, least=0.0)
+        fraction = check_share(
+            "validation_fraction", self.validation_fraction, usual=0.2
         )
-        boost.fit(X, y, sample_weight, X_valid=X_valid, y_valid=y_valid)
-        self._check_rows(X, reset=True, y=y)
-        self.classes_ = boost.classes_
-        self.policy_ = run_to_leaves(boost.models_[0])
-        return self
+        if len(examples.classes) == 1:
+            return decide_at_once(examples)
+        train, valid = split_rows(examples, fraction, self.random_state)
+        plan = BoosterPlan(
+            float(self.tradeoff),
+            False,
+            self.n_estimators,
+            self.n_leaves,
+            self.learning_rate,
+            self.l2,
+            examples.n_threads,
+        )
+        policy = run_to_leaves(grow_policy(plan, train, valid, examples))
+        run = policy.predict_and_cost(valid.rows.values, n_jobs=self.n_jobs)
+        self.point_ = measure_rows(valid.rows, *run, examples.classes)
+        return policy

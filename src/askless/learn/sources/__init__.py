@@ -15,11 +15,19 @@ from askless.exceptions import InvalidOptionError
 from askless.learn.sources._askless import read_policy
 from askless.learn.sources._lightgbm import read_lightgbm, read_lightgbm_text
 from askless.learn.sources._sklearn_hist import read_hist
+from askless.learn.sources._sklearn_policy import forest_of_sklearn, tree_of_sklearn
 from askless.learn.sources._sklearn_trees import read_boosting, read_forest
 from askless.learn.sources._source import Source
 from askless.learn.sources._xgboost import read_xgboost
 
-__all__ = ["Source", "read_lightgbm_text", "read_model", "read_policy"]
+__all__ = [
+    "Source",
+    "forest_of_sklearn",
+    "read_lightgbm_text",
+    "read_model",
+    "read_policy",
+    "tree_of_sklearn",
+]
 
 # By module and class, so that no library has to be imported to be recognised.
 READERS = {
@@ -35,9 +43,11 @@ READERS = {
     ("sklearn", "RandomForestRegressor"): read_forest,
     ("lightgbm", "Booster"): read_lightgbm,
     ("lightgbm", "LGBMClassifier"): read_lightgbm,
+    ("lightgbm", "LGBMRanker"): read_lightgbm,
     ("lightgbm", "LGBMRegressor"): read_lightgbm,
     ("xgboost", "Booster"): read_xgboost,
     ("xgboost", "XGBClassifier"): read_xgboost,
+    ("xgboost", "XGBRanker"): read_xgboost,
     ("xgboost", "XGBRegressor"): read_xgboost,
 }
 

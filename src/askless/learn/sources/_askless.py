@@ -12,21 +12,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.exceptions import InvalidOptionError
-from askless.learn.sources._source import SetSplit, SourceTree, assemble_trees
-from askless.policy import Answer, EnsembleTrees, Forest, Tree
+from askless.learn.sources._source import (
+    SetSplit,
+    SourceTree,
+    assemble_trees,
+    refuse,
+)
+from askless.policy import EnsembleTrees, Forest, Output, Tree
 from askless.problem import Test
 
 __all__ = ["read_policy"]
 
 
-def read_policy(policy: Tree | Forest) -> tuple[EnsembleTrees, Answer]:
+def read_policy(policy: Tree | Forest) -> tuple[EnsembleTrees, Output]:
     """Return the trees of a policy, and how they decide together."""
-    rule = policy.rule if isinstance(policy, Forest) else "votes"
+    rule = policy.voting if isinstance(policy, Forest) else "votes"
     if rule == "counts" and policy.mistakes is not None:
-        raise InvalidOptionError(
+        refuse(
             "A forest that adds up counts must not weigh mistakes, or no bound says "
-            "when it is settled. Got costs of mistakes. Let its trees vote."
+            "when it is settled",
+            "costs of mistakes",
+            "Let its trees vote",
         )
     if isinstance(policy, Forest):
         starts = policy.tree_start.tolist()
@@ -35,13 +41,13 @@ def read_policy(policy: Tree | Forest) -> tuple[EnsembleTrees, Answer]:
     values = _leaf_values(policy, rule)
     trees = [_read_tree(policy, a, b, values) for a, b in pairwise(starts)]
     n_classes = len(policy.classes)
-    answer = Answer(
+    output = Output(
         "share" if rule == "votes" else "count",
         (0.0,) * n_classes,
         divisor=float(len(trees)) if rule == "votes" else 1.0,
         decides_by="raw" if rule == "votes" else "nearly",
     )
-    return assemble_trees(trees, policy.tests), answer
+    return assemble_trees(trees, policy.tests), output
 
 
 def _leaf_values(policy: Tree | Forest, rule: str) -> NDArray[np.float64]:

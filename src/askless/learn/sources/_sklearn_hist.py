@@ -7,37 +7,49 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from askless.exceptions import InvalidOptionError
-from askless.learn.sources._source import SetSplit, Source, SourceTree
-from askless.policy import Answer
+from askless.learn.sources._source import SetSplit, Source, SourceTree, refuse
+from askless.policy import Output
+from askless.policy._ensemble_output import Link
 from askless.problem import Outcome
 
 __all__ = ["read_hist"]
+
+# By the name of scikit-learn's link.
+LINKS: dict[str, Link] = {
+    "IdentityLink": "number",
+    "LogLink": "exp",
+    "LogitLink": "logit",
+    "MultinomialLogit": "softmax",
+}
 
 
 def read_hist(model: Any) -> Source:
     """Read a fitted HistGradientBoosting model."""
     columns, categories = _columns(model)
-    trees = []
-    for iteration in model._predictors:
-        for output, predictor in enumerate(iteration):
-            trees.append(_read_tree(predictor, columns, output))
+    trees = [
+        _read_tree(predictor, columns, adds_to)
+        for iteration in model._predictors
+        for adds_to, predictor in enumerate(iteration)
+    ]
     offset = tuple(np.ravel(model._baseline_prediction).tolist())
     classes: tuple[Outcome, ...] = ()
     if is_classifier(model):
         classes = tuple(model.classes_.tolist())
-        answer = Answer("logit" if len(offset) == 1 else "softmax", offset)
-    else:
-        answer = Answer(
-            "exp" if model.loss in ("poisson", "gamma") else "number", offset
+    link = type(model._loss.link).__name__
+    if link not in LINKS:
+        refuse(
+            "Histogram boosting must have one of scikit-learn's losses",
+            f"loss={model.loss!r}",
+            "Fit it with another loss",
         )
+    output = Output(LINKS[link], offset, functions="numpy by columns")
     names = getattr(model, "feature_names_in_", None)
     return Source(
         None if names is None else [str(name) for name in names],
         model.n_features_in_,
         classes,
         trees,
-        answer,
+        output,
         categories,
     )
 
@@ -56,9 +68,10 @@ def _columns(model: Any) -> tuple[list[int], dict[int, tuple[Outcome, ...]]]:
     for column, listed in zip(coded, encoder.categories_, strict=True):
         outcomes = [x for x in listed.tolist() if x is not None and x == x]
         if len(set(outcomes)) != len(outcomes):
-            raise InvalidOptionError(
-                f"Categories must be different. Got one twice in column {column}. Give "
-                "them other names."
+            refuse(
+                "Categories must be different",
+                f"one twice in column {column}",
+                "Give them other names",
             )
         # Whole numbers are categories by their value, whatever type they came in.
         categories[column] = tuple(

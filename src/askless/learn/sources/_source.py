@@ -8,19 +8,48 @@ must not know any library.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 
 from askless._core.ensemble._trees import list_preorder
 from askless.exceptions import InvalidOptionError
-from askless.policy import Answer, EnsembleTrees
+from askless.policy import EnsembleTrees, Output
 from askless.policy._ensemble_parts import IS_SET, MISSING_LEFT
 from askless.problem import Outcome, Test
 
-__all__ = ["SetSplit", "Source", "SourceTree", "assemble_trees", "single_cuts"]
+__all__ = [
+    "SetSplit",
+    "Source",
+    "SourceTree",
+    "Wanted",
+    "assemble_trees",
+    "next_single",
+    "refuse",
+    "single_cuts",
+    "wanted_of",
+]
+
+# What a model's own predict returns; None of a bare booster, whose objective says it.
+Wanted = Literal["classes", "numbers"] | None
+# Single precision ends here.
+BEYOND_SINGLE = 2.0**128
+
+
+def refuse(rule: str, got: str, remedy: str) -> NoReturn:
+    """Raise the error for a setting that a policy cannot honour."""
+    raise InvalidOptionError(f"{rule}. Got {got}. {remedy}.")
+
+
+def wanted_of(model: Any) -> Wanted:
+    """Return what a model's own predict returns, as far as its type says it."""
+    if not hasattr(model, "get_params"):
+        return None
+    return "classes" if is_classifier(model) else "numbers"
 
 
 @dataclass(frozen=True)
@@ -73,6 +102,10 @@ class SourceTree:
     output: int = 0
     sets: dict[int, SetSplit] = field(default_factory=dict)
 
+    def with_threshold(self, threshold: NDArray[np.float64]) -> SourceTree:
+        """Return the same tree with other thresholds."""
+        return replace(self, threshold=threshold)
+
 
 @dataclass(frozen=True)
 class Source:
@@ -86,7 +119,7 @@ class Source:
     classes : tuple
         Empty for regression.
     trees : list of SourceTree
-    answer : Answer
+    output : Output
     categories : dict of int to tuple
         The outcomes of the features that are categories.
     """
@@ -95,18 +128,22 @@ class Source:
     n_features: int
     classes: tuple[Outcome, ...]
     trees: list[SourceTree]
-    answer: Answer
+    output: Output
     categories: dict[int, tuple[Outcome, ...]] = field(default_factory=dict)
 
     def assemble(self, names: list[str]) -> tuple[tuple[Test, ...], EnsembleTrees]:
         """Return the tests that the trees ask, and the trees over their codes."""
-        tests = tuple(
+        tests = self.tests(names)
+        return tests, assemble_trees(self.trees, tests)
+
+    def tests(self, names: list[str]) -> tuple[Test, ...]:
+        """Return the features as tests, with every threshold as a cut."""
+        return tuple(
             Test(name, "category", outcomes=self.categories[i])
             if i in self.categories
             else Test(name, "number", cuts=tuple(cuts.tolist()))
             for i, (name, cuts) in enumerate(zip(names, self._cuts(), strict=True))
         )
-        return tests, assemble_trees(self.trees, tests)
 
     def _cuts(self) -> list[NDArray[np.float64]]:
         """Return every threshold of each feature, in ascending order."""
@@ -146,72 +183,99 @@ def single_cuts(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
             below,
         )
         above = np.nextafter(below, np.float32(np.inf)).astype(np.float64)
-        low = below.astype(np.float64)
+        # The infinities of single precision begin half a step before this power of two.
+        above = np.minimum(above, BEYOND_SINGLE)
+        low = np.maximum(below.astype(np.float64), -BEYOND_SINGLE)
         middle = low + (above - low) / 2
         # A tie rounds to the even one of its two neighbours.
         is_low = middle.astype(np.float32) <= below
-        return np.where(
-            np.isfinite(middle),
-            np.where(is_low, middle, np.nextafter(middle, -np.inf)),
-            # An infinite threshold stays so: every number goes left.
-            np.where(np.isfinite(below), np.finfo(np.float64).max, low),
-        )
+        cut = np.where(is_low, middle, np.nextafter(middle, -np.inf))
+        # An infinite threshold stays so: every number goes left.
+        return np.where(below == np.inf, np.inf, cut)
+
+
+def next_single(values: Any, towards: float) -> NDArray[np.float32]:
+    """Return the single-precision numbers beside others, on the side given."""
+    return np.nextafter(np.asarray(values, dtype=np.float32), np.float32(towards))
 
 
 def assemble_trees(sources: list[SourceTree], tests: tuple[Test, ...]) -> EnsembleTrees:
     """Return trees over the codes of tests, one after another and in preorder."""
-    parts = []
-    words: list[NDArray[np.uint64]] = []
-    n_words = 0
+    parts: list[dict[str, NDArray[Any]]] = []
+    words = _Words()
     base = 0
-    cut_arrays = [test.cut_array for test in tests]
     for tree in sources:
-        order = list_preorder(
-            np.ascontiguousarray(tree.left, dtype=np.int32),
-            np.ascontiguousarray(tree.right, dtype=np.int32),
-        )
-        if not len(order):
-            raise InvalidOptionError(
-                "Every tree must be a tree. Got nodes that are reached twice. Fit the "
-                "model again."
-            )
-        place = np.zeros(len(tree.left), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        test = np.where(tree.left[order] >= 0, tree.feature[order], -1)
-        is_inner = test >= 0
-        right = np.where(is_inner, place[tree.right[order]] + base, 0)
-        cut = np.zeros(len(order), dtype=np.int64)
-        threshold = tree.threshold[order]
-        for feature in np.unique(test[is_inner]).tolist():
-            at = test == feature
-            cut[at] = np.searchsorted(cut_arrays[feature], threshold[at])
-        flags = np.where(is_inner & tree.missing_left[order], MISSING_LEFT, 0)
-        for node, split in tree.sets.items():
-            mask = _left_codes(
-                split, tests[tree.feature[node]], bool(tree.missing_left[node])
-            )
-            words.append(mask)
-            cut[place[node]] = n_words
-            flags[place[node]] |= IS_SET
-            n_words += len(mask)
-        parts.append((test, cut, right, flags, tree.weight[order], tree.value[order]))
-        base += len(order)
-    test, cut, right, flags, weight, value = (
-        np.concatenate(arrays) for arrays in zip(*parts, strict=True)
-    )
-    sizes = [len(part[0]) for part in parts]
-    weight = np.where(weight > 0, weight, 1e-9)
+        part = _place_nodes(tree, tests, base, words)
+        parts.append(part)
+        base += len(part["test"])
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    sizes = [len(part["test"]) for part in parts]
+    is_leaf = joined["test"] < 0
+    value = joined["value"] * is_leaf[:, None]
     return EnsembleTrees(
-        test=test.astype(np.int32),
-        cut=cut.astype(np.int32),
-        right=right.astype(np.int32),
-        flags=flags.astype(np.int32),
-        words=np.concatenate([*words, np.zeros(0, dtype=np.uint64)]),
+        test=joined["test"].astype(np.int32),
+        cut=joined["cut"].astype(np.int32),
+        right=joined["right"].astype(np.int32),
+        flags=joined["flags"].astype(np.int32),
+        words=np.concatenate([*words.masks, np.zeros(0, dtype=np.uint64)]),
         tree_start=np.cumsum([0, *sizes]).astype(np.int64),
         output=np.array([tree.output for tree in sources], dtype=np.int32),
-        weight=weight.astype(np.float64),
-        value=np.ascontiguousarray(value * (test < 0)[:, None], dtype=np.float64),
+        weight=np.where(joined["weight"] > 0, joined["weight"], 1e-9),
+        value=np.ascontiguousarray(value, dtype=np.float64),
     )
+
+
+class _Words:
+    """The words of all sets, one after another."""
+
+    def __init__(self) -> None:
+        self.masks: list[NDArray[np.uint64]] = []
+        self.n_words = 0
+
+    def add(self, mask: NDArray[np.uint64]) -> int:
+        """Add a set; return where its words start."""
+        start = self.n_words
+        self.masks.append(mask)
+        self.n_words += len(mask)
+        return start
+
+
+def _place_nodes(
+    tree: SourceTree, tests: tuple[Test, ...], base: int, words: _Words
+) -> dict[str, NDArray[Any]]:
+    """Return the nodes of a tree in preorder, counted from ``base``; add its sets."""
+    order = list_preorder(
+        np.ascontiguousarray(tree.left, dtype=np.int32),
+        np.ascontiguousarray(tree.right, dtype=np.int32),
+    )
+    if not len(order):
+        refuse(
+            "Every tree must be a tree",
+            "nodes that are reached twice",
+            "Fit the model again",
+        )
+    place = np.zeros(len(tree.left), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    test = np.where(tree.left[order] >= 0, tree.feature[order], -1)
+    is_inner = test >= 0
+    threshold = tree.threshold[order]
+    cut = np.zeros(len(order), dtype=np.int64)
+    for feature in np.unique(test[is_inner]).tolist():
+        at = test == feature
+        cut[at] = np.searchsorted(tests[feature].cut_array, threshold[at])
+    flags = np.where(is_inner & tree.missing_left[order], MISSING_LEFT, 0)
+    for node, split in tree.sets.items():
+        test_of, missing_left = tests[tree.feature[node]], bool(tree.missing_left[node])
+        cut[place[node]] = words.add(_left_codes(split, test_of, missing_left))
+        flags[place[node]] |= IS_SET
+    return {
+        "test": test,
+        "cut": cut,
+        "right": np.where(is_inner, place[tree.right[order]] + base, 0),
+        "flags": flags,
+        "weight": tree.weight[order].astype(np.float64),
+        "value": tree.value[order],
+    }
 
 
 def _left_codes(split: SetSplit, test: Test, missing_left: bool) -> NDArray[np.uint64]:

@@ -104,6 +104,12 @@ class Genetic:
         self.best_bits = self.bits[0].copy()
         self.best_cost = np.inf
 
+    @property
+    def least_cost(self) -> float:
+        """The least known cost of this generation; infinite if none is known."""
+        known = self.costs[np.isfinite(self.costs)]
+        return float(known.min()) if known.size else float("inf")
+
     def assess(self, cost_of: Callable[[list[int]], list[float]], most: int) -> int:
         """Ask for the costs that are not known, at most so many; return how many."""
         unknown = np.flatnonzero(np.isnan(self.costs))[:most].tolist()

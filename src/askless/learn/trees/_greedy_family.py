@@ -1,7 +1,7 @@
-"""C4.5 and the learners made from it by another rule: EG2, IDX, CS-ID3; and DTMC.
+"""C4.5 and the learners made from it by another criterion: EG2, IDX, CS-ID3; and DTMC.
 
-One grower, five rules. C4.5's stopping and pruning stay when its rule is replaced, as
-in the papers that compare them.
+One grower, five criteria. C4.5's stopping and pruning stay when its criterion is
+replaced, as in the papers that compare them.
 """
 
 from __future__ import annotations
@@ -10,11 +10,9 @@ from typing import Any, ClassVar
 
 from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_number, check_share
-from askless.learn._examples import CodedExamples
-from askless.learn._mistakes import merge_mistakes
+from askless.learn._examples import Examples
 from askless.learn.trees._induction import Induction
 from askless.policy import Policy
-from askless.problem import Costs
 
 __all__ = [
     "C45Classifier",
@@ -28,7 +26,7 @@ __all__ = [
 class _PrunedTreeClassifier(PolicyClassifier):
     """What C4.5 and its variants share: stopping, pruning, parameters."""
 
-    _rule: ClassVar[str]
+    _criterion: ClassVar[str]
 
     def __init__(
         self,
@@ -48,19 +46,15 @@ class _PrunedTreeClassifier(PolicyClassifier):
         self.n_jobs = n_jobs
 
     def _options(self) -> dict[str, Any]:
-        """Return what the rule needs to know."""
+        """Return what the criterion needs to know."""
         return {}
 
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
+    def _grow(self, examples: Examples) -> Policy:
         check_number("min_weight", self.min_weight, least=0.0)
         check_share("confidence", self.confidence)
-        induction = Induction.of(
-            examples,
-            tuple(self.classes_.tolist()),
-            merge_mistakes(costs, self.mistakes),
-        )
+        induction = Induction.of(examples.code(), examples.classes, examples.costs)
         inducer = induction.inducer(
-            self._rule,
+            self._criterion,
             value="errors",
             least_part=float(self.min_weight),
             needs_gain=True,
@@ -99,6 +93,8 @@ class C45Classifier(_PrunedTreeClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
 
     Notes
     -----
@@ -119,7 +115,7 @@ class C45Classifier(_PrunedTreeClassifier):
     array(['low', 'high'], dtype='<U4')
     """
 
-    _rule = "gain-ratio"
+    _criterion = "gain-ratio"
 
     def __init__(
         self,
@@ -176,6 +172,8 @@ class EG2Classifier(_PrunedTreeClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
 
     References
     ----------
@@ -192,7 +190,7 @@ class EG2Classifier(_PrunedTreeClassifier):
     array([1., 1., 1., 1.])
     """
 
-    _rule = "eg2"
+    _criterion = "eg2"
 
     def __init__(
         self,
@@ -245,6 +243,8 @@ class IDXClassifier(_PrunedTreeClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
 
     Notes
     -----
@@ -263,7 +263,7 @@ class IDXClassifier(_PrunedTreeClassifier):
     array([1., 1., 1., 1.])
     """
 
-    _rule = "idx"
+    _criterion = "idx"
 
 
 class CSID3Classifier(_PrunedTreeClassifier):
@@ -291,6 +291,8 @@ class CSID3Classifier(_PrunedTreeClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
 
     References
     ----------
@@ -305,7 +307,7 @@ class CSID3Classifier(_PrunedTreeClassifier):
     array([1., 1., 1., 1.])
     """
 
-    _rule = "csid3"
+    _criterion = "csid3"
 
 
 class DTMCClassifier(PolicyClassifier):
@@ -330,6 +332,8 @@ class DTMCClassifier(PolicyClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
 
     Notes
     -----
@@ -363,11 +367,7 @@ class DTMCClassifier(PolicyClassifier):
         self.mistakes = mistakes
         self.n_jobs = n_jobs
 
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
-        induction = Induction.of(
-            examples,
-            tuple(self.classes_.tolist()),
-            merge_mistakes(costs, self.mistakes),
-        )
+    def _grow(self, examples: Examples) -> Policy:
+        induction = Induction.of(examples.code(), examples.classes, examples.costs)
         inducer = induction.inducer("dtmc", value="cost", prunes=False)
         return induction.tree(inducer.grow())

@@ -1,32 +1,34 @@
-"""GreedyTree on examples: a tree of least worst cost for the pairs that it parts."""
+"""GreedyTree on examples: one tree, grown by the price of separating pairs."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from askless._core.greedy._criteria import Pairs
 from askless._core.greedy._grow import grow_greedy
-from askless.exceptions import InvalidOptionError
+from askless._core.greedy._options import GrowthLimits, GrowthRows
 from askless.learn._base import PolicyClassifier
-from askless.learn._examples import CodedExamples
-from askless.policy import Policy, Tree
-from askless.problem import Costs
+from askless.learn._checks import check_max_depth, check_number
+from askless.learn._examples import Examples
+from askless.policy import Nodes, Policy, Tree
 
 __all__ = ["GreedyTreeClassifier"]
 
 
 class GreedyTreeClassifier(PolicyClassifier):
-    """One tree, grown by the price of parting pairs of different class.
+    """One tree, grown by the price of separating pairs of different class.
 
-    At each node the tree buys the test that, in its worst outcome, parts the most pairs
-    of rows of different class for its price; one whose group is open is discounted.
+    At each node the tree buys the test that, in its worst outcome, separates the most
+    pairs of rows of different class for its price; a test whose group is open is
+    discounted.
 
     Parameters
     ----------
     costs : Costs, mapping or sequence, default=None
         What each test costs, by name or by position; 1 each by default.
+    mistakes : number, matrix or mapping, default=None
+        Cost of a wrong decision, ``mistakes[true][decision]``. Leaves decide by it; the
+        tree is grown without. Those of `costs` by default.
     max_depth : int, default=None
         Ask at most so many tests on any path.
     delta : float, default=0.0
@@ -46,6 +48,8 @@ class GreedyTreeClassifier(PolicyClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
 
     Notes
     -----
@@ -66,6 +70,7 @@ class GreedyTreeClassifier(PolicyClassifier):
     def __init__(
         self,
         costs: Any = None,
+        mistakes: Any = None,
         *,
         max_depth: int | None = None,
         delta: float = 0.0,
@@ -74,38 +79,43 @@ class GreedyTreeClassifier(PolicyClassifier):
         n_jobs: int | None = None,
     ) -> None:
         self.costs = costs
+        self.mistakes = mistakes
         self.max_depth = max_depth
         self.delta = delta
         self.min_weight = min_weight
         self.free_reuse = free_reuse
         self.n_jobs = n_jobs
 
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
-        for name, value in (("delta", self.delta), ("min_weight", self.min_weight)):
-            if not value >= 0:
-                raise InvalidOptionError(
-                    f"{name} must be >= 0. Got {value!r}. With 0 it has no effect."
-                )
-        if self.max_depth is not None and self.max_depth < 0:
-            raise InvalidOptionError(
-                f"max_depth must be >= 0, or None for no limit. Got "
-                f"{self.max_depth!r}. A tree of depth 0 decides at once."
-            )
-        prices = costs.price_list(examples.tests)
-        classes = tuple(self.classes_.tolist())
-        arrays = grow_greedy(
-            examples.codes,
-            examples.class_rows,
-            Pairs(),
-            prices.engine,
-            examples.n_levels,
-            examples.is_ordered,
-            weights=examples.weights,
-            max_depth=2**31 if self.max_depth is None else int(self.max_depth),
+    def _grow(self, examples: Examples) -> Policy:
+        check_number("delta", self.delta, least=0.0)
+        check_number("min_weight", self.min_weight, least=0.0)
+        max_depth = check_max_depth(self.max_depth)
+        coded = examples.code()
+        prices = examples.costs.price_list(coded.tests)
+        rows = GrowthRows(
+            coded.codes,
+            coded.class_rows,
+            coded.n_levels,
+            coded.is_ordered,
+            weights=coded.weights,
+        )
+        limits = GrowthLimits(
+            max_depth=max_depth,
             max_impurity=float(self.delta),
             min_weight=float(self.min_weight),
-            max_nodes=np.iinfo(np.int32).max,
+        )
+        arrays = grow_greedy(
+            rows,
+            Pairs(),
+            prices.engine,
+            limits=limits,
             free_reuse=bool(self.free_reuse),
         )
-        mistakes = costs.mistake_matrix(classes)
-        return Tree.from_arrays(arrays, examples.tests, classes, prices, mistakes)
+        mistakes = examples.costs.mistake_matrix(examples.classes)
+        return Tree(
+            coded.tests,
+            examples.classes,
+            prices,
+            nodes=Nodes.from_arrays(arrays),
+            mistakes=mistakes,
+        )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,20 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from askless._core.cost._criteria import RULES
-from askless._core.cost._genetic_trials import Trials
-from askless._core.cost._induce import VALUES, Inducer
-from askless._core.cost._workspace import Workspace
-from askless.exceptions import StoppedEarlyWarning
-from askless.learn._anytime import Listener, Stage, StopFlag, run_until
-from askless.learn._base import PolicyClassifier, _count_jobs
+from askless._core.cost._criteria import CRITERIA
+from askless._core.cost._genetic_trials import Trials, key_rows
+from askless._core.cost._induce import VALUES
+from askless.learn._anytime import Listener, StopFlag, run_until
+from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_count, check_number, check_share
-from askless.learn._examples import CodedExamples
-from askless.learn._mistakes import merge_mistakes
+from askless.learn._examples import CodedExamples, Examples
 from askless.learn.trees._genetic import N_BITS, Genetic, decode_all, encode_value
-from askless.learn.trees._induction import Induction, never
+from askless.learn.trees._induction import Induction
+from askless.learn.trees._stages import StageLog, warn_interrupted
 from askless.policy import Policy
-from askless.problem import Costs, PriceList
+from askless.problem import PriceList
+from askless.problem._jobs import count_threads
 
 __all__ = ["ICETClassifier"]
 
@@ -79,6 +76,8 @@ class ICETClassifier(PolicyClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
     bias_costs_ : ndarray of shape (n_tests,)
         The costs that the tree was grown by.
     cost_weight_, confidence_ : float
@@ -95,7 +94,7 @@ class ICETClassifier(PolicyClassifier):
     Numbers are strings of 12 bits: costs from 1 to 10,000, the weight from 0 to 1, the
     confidence from 1 to 100 %. The search is that of the program GENESIS: two-point
     crossover, selection by the distance from the worst of five generations, the best
-    always survives. The published description leaves open how rows are parted: about
+    always survives. The published description leaves open how rows are divided: about
     halves are our choice, and a parameter. Rows that are alike stay together, so that
     nothing held out was seen before, and a row of weight 2 is the same as two rows.
 
@@ -147,23 +146,20 @@ class ICETClassifier(PolicyClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
+    def _grow(self, examples: Examples) -> Policy:
         self._check_parameters()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        induction = Induction.of(
-            examples,
-            tuple(self.classes_.tolist()),
-            merge_mistakes(costs, self.mistakes),
-        )
+        coded = examples.code()
+        induction = Induction.of(coded, examples.classes, examples.costs)
         trainer = _Trainer(
-            examples,
+            coded,
             induction,
             float(self.min_weight),
             seed,
             float(self.train_share),
             gray=bool(self.gray_code),
         )
-        n_tests = len(examples.tests)
+        n_tests = len(coded.tests)
         rng = np.random.default_rng([seed, 1])
         bits = rng.integers(
             0, 2, (int(self.population), N_BITS * (n_tests + 2)), dtype=np.uint8
@@ -181,21 +177,26 @@ class ICETClassifier(PolicyClassifier):
     def _search(self, genetic: Genetic, trainer: _Trainer) -> None:
         """Breed until all trials are used, time is over, or Ctrl-C."""
         flag = StopFlag()
-        start = time.monotonic()
+        log = StageLog(self._listener)
+        self.stages_ = log.stages
         trials = int(self.trials)
-        self.stages_: list[Stage] = []
         self.n_trials_ = 0
 
         def work() -> None:
             generation = 0
-            n_jobs = _count_jobs(self.n_jobs)
+            n_jobs = count_threads(self.n_jobs)
             with ThreadPoolExecutor(n_jobs) as pool:
                 while True:
                     self.n_trials_ += genetic.assess(
                         trainer.assess(genetic.bits, generation, n_jobs, pool, flag),
                         trials - self.n_trials_,
                     )
-                    self._report(genetic, start, trials)
+                    log.add(
+                        f"{self.n_trials_} trials",
+                        genetic.least_cost,
+                        float(genetic.best_cost),
+                        self.n_trials_ / trials,
+                    )
                     if flag or self.n_trials_ >= trials:
                         return
                     genetic.breed()
@@ -205,25 +206,10 @@ class ICETClassifier(PolicyClassifier):
                         return
 
         if run_until(work, flag, self.time_limit) == "interrupt":
-            warnings.warn(
+            warn_interrupted(
                 f"Interrupted after {self.n_trials_} of {trials} trials: the fittest "
-                "so far is used.",
-                StoppedEarlyWarning,
-                stacklevel=4,
+                "so far is used."
             )
-
-    def _report(self, genetic: Genetic, start: float, trials: int) -> None:
-        known = genetic.costs[np.isfinite(genetic.costs)]
-        stage = Stage(
-            f"{self.n_trials_} trials",
-            time.monotonic() - start,
-            float(known.min()) if known.size else float("inf"),
-            float(genetic.best_cost),
-            self.n_trials_ / trials,
-        )
-        self.stages_.append(stage)
-        if self._listener is not None:
-            self._listener(stage)
 
     def _check_parameters(self) -> None:
         check_count("trials", self.trials, least=1)
@@ -250,19 +236,13 @@ class _Trainer:
         gray: bool,
     ) -> None:
         self.gray = gray
-        self.examples = examples
         self.induction = induction
         self.min_weight = min_weight
         self.seed = seed
         self.train_share = train_share
-        self.classes = np.repeat(
-            np.arange(len(induction.classes), dtype=np.int32), examples.class_rows
-        )
         ranges = np.array([COSTS] * len(examples.tests) + [WEIGHT, CONFIDENCE])
         self.low, self.high = ranges.T
-        self.row_keys = self.classes.astype(np.uint64)
-        for column in examples.codes:
-            self.row_keys = _mix(self.row_keys + column)
+        self.row_keys = key_rows(examples.codes, examples.class_ids)
         self.growers: list[Trials] = []
 
     def encode(
@@ -291,27 +271,13 @@ class _Trainer:
     def grow(self, bits: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
         """Return the tree of an individual, grown on all rows."""
         costs, weight, confidence = self.decode(bits)
-        examples = self.examples
-        weights = np.ones(len(self.classes))
-        workspace = Workspace(
-            examples.codes,
-            examples.n_levels,
-            examples.is_ordered,
-            np.arange(len(self.classes) + 1, dtype=np.int64),
-            self.classes,
-            weights if examples.weights is None else examples.weights,
-            self.induction.mistakes,
-            PriceList.plain(costs).engine,
-        )
-        inducer = Inducer(
-            workspace,
-            rule=RULES["eg2"],
+        inducer = self.induction.at_prices(PriceList.plain(costs)).inducer(
+            "eg2",
+            value="errors",
             w=weight,
             least_part=self.min_weight,
             needs_gain=True,
-            value=VALUES["errors"],
             confidence=confidence,
-            stop=never(),
         )
         return inducer.grow()
 
@@ -325,8 +291,8 @@ class _Trainer:
     ) -> Callable[[list[int]], list[float]]:
         """Return what tells the costs of some places of a generation.
 
-        A trial parts the rows by a key of its own, so it does not matter which thread
-        it falls to.
+        A trial divides the rows by a key of its own, so it does not matter which thread
+        runs it.
         """
         numbers = decode_all(bits, self.low, self.high, gray=self.gray)
         while len(self.growers) < n_jobs:
@@ -335,7 +301,7 @@ class _Trainer:
                     self.induction.workspace,
                     self.row_keys,
                     self.min_weight,
-                    RULES["eg2"],
+                    CRITERIA["eg2"],
                     VALUES["errors"],
                 )
             )
@@ -367,11 +333,3 @@ class _Trainer:
             return costs
 
         return costs_of
-
-
-def _mix(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scatter keys over all 64 bits; overflow is meant."""
-    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: NDArray[np.uint64] = keys ^ (keys >> np.uint64(31))
-    return mixed

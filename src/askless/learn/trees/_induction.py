@@ -7,24 +7,25 @@ of them chooses a test.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.cost._criteria import RULES
+from askless._core.cost._criteria import CRITERIA
 from askless._core.cost._induce import VALUES, Inducer
 from askless._core.cost._workspace import Workspace
 from askless.learn._examples import CodedExamples
 from askless.learn._mistakes import settle_mistakes
-from askless.policy import Tree
+from askless.learn.trees._row_weights import settle_weights
+from askless.policy import Nodes, Tree
 from askless.problem import Costs, Outcome, PriceList, Test
 
-__all__ = ["Induction", "never"]
+__all__ = ["Induction"]
 
 
-def never() -> NDArray[np.int32]:
+def _never() -> NDArray[np.int32]:
     """Return a flag that nobody raises."""
     return np.zeros(1, dtype=np.int32)
 
@@ -60,23 +61,18 @@ class Induction:
     def of(
         cls, examples: CodedExamples, classes: tuple[Outcome, ...], costs: Costs
     ) -> Induction:
-        """Settle prices and mistakes, and lay the examples out."""
+        """Settle prices, mistakes and weights, and lay the examples out."""
         prices = costs.price_list(examples.tests)
         stated = costs.mistake_matrix(classes)
         mistakes = settle_mistakes(stated, prices, len(classes))
         n_rows = examples.codes.shape[1]
-        weights = (
-            np.ones(n_rows)
-            if examples.weights is None
-            else np.ascontiguousarray(examples.weights)
-        )
-        of_row = np.repeat(np.arange(len(classes), dtype=np.int32), examples.class_rows)
+        weights = np.ascontiguousarray(settle_weights(examples.weights, n_rows))
         workspace = Workspace(
             examples.codes,
             examples.n_levels,
             examples.is_ordered,
             np.arange(n_rows + 1, dtype=np.int64),
-            of_row,
+            examples.class_ids,
             weights,
             mistakes,
             prices.engine,
@@ -91,9 +87,14 @@ class Induction:
             float(weights.sum()),
         )
 
+    def at_prices(self, prices: PriceList) -> Induction:
+        """Return the same examples with tests that charge something else."""
+        workspace = self.workspace.copy(prices.engine)
+        return replace(self, prices=prices, workspace=workspace)
+
     def inducer(
         self,
-        rule: str,
+        criterion: str,
         *,
         value: str,
         stop: NDArray[np.int32] | None = None,
@@ -103,15 +104,19 @@ class Induction:
         """Return a grower of trees; see the compiled class for its options."""
         return Inducer(
             self.workspace,
-            rule=RULES[rule],
+            criterion=CRITERIA[criterion],
             value=VALUES[value],
             sample_value=VALUES[sample_value],
-            stop=never() if stop is None else stop,
+            stop=_never() if stop is None else stop,
             **options,
         )
 
     def tree(self, arrays: Mapping[str, NDArray[Any]]) -> Tree:
         """Return the policy of grown arrays."""
-        return Tree.from_arrays(
-            arrays, self.tests, self.classes, self.prices, self.stated
+        return Tree(
+            self.tests,
+            self.classes,
+            self.prices,
+            nodes=Nodes.from_arrays(arrays),
+            mistakes=self.stated,
         )

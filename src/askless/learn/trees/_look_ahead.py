@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-import time
-import warnings
+from abc import abstractmethod
 from typing import Any
 
 from sklearn.utils import check_random_state
 
-from askless.exceptions import InvalidOptionError, StoppedEarlyWarning
-from askless.learn._anytime import Listener, Stage, StopFlag, run_until
-from askless.learn._base import PolicyClassifier, _count_jobs
+from askless.exceptions import InvalidOptionError
+from askless.learn._anytime import Listener, StopFlag, run_until
+from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_count, check_number, check_share
-from askless.learn._examples import CodedExamples
-from askless.learn._mistakes import average_mistake, merge_mistakes
+from askless.learn._examples import Examples
+from askless.learn._mistakes import average_mistake
 from askless.learn.trees._induction import Induction
+from askless.learn.trees._stages import StageLog, warn_greedy_only, warn_interrupted
 from askless.policy import Policy
-from askless.problem import Costs
 
 __all__ = ["ACTClassifier", "LSID3Classifier", "act_settings"]
 
@@ -66,33 +65,33 @@ class _SampledTreeClassifier(PolicyClassifier):
     # Told about every step; not a parameter, since it is no part of the model.
     _listener: Listener | None = None
 
+    def _prepare(self, examples: Examples) -> None:
+        """Check settings, and tune those that are to be tuned."""
+
+    @abstractmethod
     def _greedy_and_sampled(
         self, induction: Induction
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the options of the greedy tree, and of the sampled ones."""
-        raise NotImplementedError
 
-    def _grow(self, examples: CodedExamples, costs: Costs) -> Policy:
+    def _grow(self, examples: Examples) -> Policy:
+        self._prepare(examples)
         if self.samples is not None:
             check_count("samples", self.samples, least=0)
         if self.time_limit is not None:
             check_number("time_limit", self.time_limit, least=0.0)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        induction = Induction.of(
-            examples,
-            tuple(self.classes_.tolist()),
-            merge_mistakes(costs, self.mistakes),
-        )
+        induction = Induction.of(examples.code(), examples.classes, examples.costs)
         greedy, sampled = self._greedy_and_sampled(induction)
         search = _Search(
-            induction, greedy, sampled, seed, _count_jobs(self.n_jobs), self._listener
+            induction, greedy, sampled, seed, examples.n_threads, self._listener
         )
         if self.time_limit is None:
             samples = DEFAULT_SAMPLES if self.samples is None else int(self.samples)
             search.run_contract(samples)
         else:
             search.run_for(float(self.time_limit), self.samples)
-        self.stages_ = search.stages
+        self.stages_ = search.log.stages
         self.n_samples_ = search.best_samples
         self.expected_cost_ = search.best_value
         return induction.tree(search.best)
@@ -114,10 +113,8 @@ class _Search:
         self.greedy = greedy
         self.sampled = sampled
         self.options: dict[str, Any] = {"seed": seed, "n_threads": n_threads}
-        self.listener = listener
+        self.log = StageLog(listener)
         self.flag = StopFlag()
-        self.start = time.monotonic()
-        self.stages: list[Stage] = []
         self.best: dict[str, Any] = {}
         self.best_value = math.inf
         self.best_samples = 0
@@ -136,15 +133,8 @@ class _Search:
         # The last one may have been cut short, but even so it is a whole tree.
         if value < self.best_value * (1 - 1e-12) or not self.best:
             self.best, self.best_value, self.best_samples = arrays, value, samples
-        stage = Stage(
-            f"{samples} samples" if samples else "greedy",
-            time.monotonic() - self.start,
-            value,
-            self.best_value,
-        )
-        self.stages.append(stage)
-        if self.listener is not None:
-            self.listener(stage)
+        name = f"{samples} samples" if samples else "greedy"
+        self.log.add(name, value, self.best_value)
 
     def run_contract(self, samples: int) -> None:
         """Grow one tree with so many samples; Ctrl-C makes the rest of it greedy."""
@@ -152,24 +142,16 @@ class _Search:
             self.try_samples(0, stoppable=False)
             return
         if run_until(lambda: self.try_samples(samples), self.flag, None) == "interrupt":
-            warnings.warn(
-                "Interrupted: nodes that were not reached yet were chosen greedily.",
-                StoppedEarlyWarning,
-                stacklevel=4,
+            warn_interrupted(
+                "Interrupted: nodes that were not reached yet were chosen greedily."
             )
 
     def run_for(self, time_limit: float, most: int | None) -> None:
         """Double the samples until the time is over."""
         self.try_samples(0, stoppable=False)
-        used = time.monotonic() - self.start
+        used = self.log.seconds
         if used >= time_limit:
-            warnings.warn(
-                f"time_limit must leave time for more than the greedy tree. Got "
-                f"{time_limit:g} s, and the greedy tree alone took {used:.2g} s. It is "
-                "returned; allow more time for a better one.",
-                StoppedEarlyWarning,
-                stacklevel=4,
-            )
+            warn_greedy_only(time_limit, used)
             return
         most = MOST_SAMPLES if most is None else int(most)
 
@@ -180,11 +162,7 @@ class _Search:
                 samples = most if samples < most < 2 * samples else 2 * samples
 
         if run_until(work, self.flag, time_limit - used) == "interrupt":
-            warnings.warn(
-                "Interrupted: the best tree so far is returned.",
-                StoppedEarlyWarning,
-                stacklevel=4,
-            )
+            warn_interrupted()
 
 
 class LSID3Classifier(_SampledTreeClassifier):
@@ -223,6 +201,8 @@ class LSID3Classifier(_SampledTreeClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
     n_samples_ : int
         How many samples the tree was grown with.
     expected_cost_ : float
@@ -274,7 +254,7 @@ class LSID3Classifier(_SampledTreeClassifier):
         self, induction: Induction
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         common = {
-            "rule": "gain",
+            "criterion": "gain",
             "value": "errors",
             "confidence": check_share("confidence", self.confidence),
             "prunes": bool(self.prune),
@@ -325,6 +305,8 @@ class ACTClassifier(_SampledTreeClassifier):
         The policy that was learned.
     classes_ : ndarray
         The classes, ascending.
+    point_ : ValidationPoint or None
+        What it costs and how often it errs on the validation rows, if any were given.
     n_samples_ : int
         How many samples the tree was grown with.
     expected_cost_ : float
@@ -340,8 +322,8 @@ class ACTClassifier(_SampledTreeClassifier):
     each side. Expected errors are the exact upper limit of the binomial proportion.
     Delayed tests, which the paper leaves out: below one, a test is charged to every row
     that reached the delayed test, once, whichever branch asks for it first; branches
-    are priced in order, each with what the best samples of those before it have
-    ordered.
+    are priced one after another, each with what the best samples of those before it
+    have bought.
 
     References
     ----------
@@ -384,31 +366,13 @@ class ACTClassifier(_SampledTreeClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ACTClassifier:
-        """Learn a policy from examples.
-
-        Parameters
-        ----------
-        X : frame or array-like of shape (n_rows, n_tests)
-            Raw values. Numbers are compared with thresholds, everything else branches
-            by value; NaN and None are missing.
-        y : array-like of shape (n_rows,)
-            The class of each row.
-        sample_weight : array-like of shape (n_rows,), optional
-            The weight of each row.
-
-        Returns
-        -------
-        self : ACTClassifier
-            The fitted estimator.
-        """
+    def _prepare(self, examples: Examples) -> None:
         self._check_settings()
+        self._tuned: dict[str, float] = {}
         if "tuned" in (self.cost_weight, self.confidence):
             from askless.learn.trees._act_tuning import tune_act
 
-            self._tuned = tune_act(self, X, y, sample_weight)
-        super().fit(X, y, sample_weight)
-        return self
+            self._tuned = tune_act(self, examples)
 
     def _check_settings(self) -> None:
         for name in ("cost_weight", "confidence"):
@@ -428,11 +392,11 @@ class ACTClassifier(_SampledTreeClassifier):
         w, confidence = act_settings(
             average_mistake(induction.mistakes), induction.prices.cost_of_all()
         )
-        tuned: dict[str, float] = getattr(self, "_tuned", {})
+        tuned = self._tuned
         self.cost_weight_ = _settle(self.cost_weight, w, tuned.get("cost_weight"))
         self.confidence_ = _settle(self.confidence, confidence, tuned.get("confidence"))
         common = {
-            "rule": "eg2",
+            "criterion": "eg2",
             "value": "cost",
             "w": self.cost_weight_,
             "confidence": self.confidence_,

@@ -1,8 +1,8 @@
 """DecTree: one tree whose worst and whose expected cost are both near the best.
 
-The method puts down a chain of tests within a budget, and does the same for every set
-of cases that leaves the chain. The chain is found by compiled code; this file knows
-tables, and what DecTree cannot be asked.
+The method builds a chain of tests within a budget, and does the same for every set of
+cases that leaves the chain. The chain is found by compiled code; this file knows
+tables, and what DecTree cannot do.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 from askless._core.chain._backbone import Backbone
 from askless._core.chain._dectree import grow_dectree
 from askless.exceptions import InvalidOptionError, suggest_name
-from askless.policy import Tree
+from askless.policy import Nodes, Tree
 from askless.solve._task import Task, take_cases
 
 __all__ = [
     "ALPHA",
     "CHI",
-    "Trace",
+    "RecordedTree",
     "grow_dectree_tree",
     "make_backbone",
-    "trace_dectree",
+    "record_dectree",
 ]
 
 # The root of e^x = 2 - x.
@@ -38,22 +38,23 @@ FORMS = ("recommended", "literal")
 
 
 @dataclass(frozen=True)
-class Trace:
-    """A tree of DecTree, and the calls that made it.
+class RecordedTree:
+    """A tree of DecTree, and the records of the calls that made it.
 
     Attributes
     ----------
     tree : Tree
-    calls : dict of str to ndarray of shape (n_calls,)
-        Of each call that put down a chain: the ``node`` it begins at, the ``parent``
-        call or -1, ``n_cases``, ``pairs``, the ``budget`` (0 where a free test was put
-        down), and what the two parts of the chain ``spent`` and ``spent2``.
+    call_records : dict of str to ndarray of shape (n_calls,)
+        Of each call that built a chain: the ``node`` it begins at, the ``parent`` call
+        or -1, ``n_cases``, ``pairs``, the ``budget`` (0 where a free test was taken),
+        and what the chain spent on tests chosen by weight, ``spent_on_weight``, and by
+        pairs, ``spent_on_pairs``.
     n_gains : int
         How often it was worked out what a test would cover.
     """
 
     tree: Tree
-    calls: dict[str, NDArray[np.float64]]
+    call_records: dict[str, NDArray[np.float64]]
     n_gains: int
 
 
@@ -71,7 +72,7 @@ def grow_dectree_tree(
     task : Task
         What to solve.
     form : {"recommended", "literal"}, default="recommended"
-        As printed ("literal"), a chain spends its budget even where a test parts
+        As printed ("literal"), a chain spends its budget even where a test splits
         nothing, or nothing is left to find out. The recommended form leaves such tests
         out. At plain prices, with `keep_all` and weights above zero, the chains are the
         same otherwise, so that no case pays more.
@@ -90,15 +91,16 @@ def grow_dectree_tree(
     -----
     A call on a set S of cases of more than one class:
 
-    1. Every test has a *star*, the outcome with the most pairs of cases of different
-       class; the other cases are what it *covers*. Both are settled once, on S.
+    1. Every test has a *main outcome*, the one with the most pairs of cases of
+       different class; the test *covers* the other cases. Both are settled once, on S.
     2. The budget B is the least for which a greedy choice of tests of cost at most B
        covers a share alpha = 0.358 of the pairs, found by bisection: between 1 and the
-       cost of all tests that part S if prices are whole numbers, otherwise from the
+       cost of all tests that split S if prices are whole numbers, otherwise from the
        cheapest of them up to a relative 1e-9.
-    3. The chain: tests of cost B together that cover most mass for their price, then
+    3. The chain: tests of cost B together that cover most weight for their price, then
        tests that cover most pairs for their price until they have cost more than B.
-       So it costs at most 3B. Cases of a star go on along the chain, others leave.
+       So it costs at most 3B. Cases of a main outcome go on along the chain, others
+       leave it.
     4. A call for every set that left, and for those that no test covered.
 
     A call leaves sets of at most 0.872 of its pairs, so there are O(log n) of them on
@@ -109,9 +111,9 @@ def grow_dectree_tree(
     Budgets go by the plain price. Where tests share a price in a group or come delayed,
     the finished tree is charged like any other, but the guarantee is lost. Numbers
     branch by level, with thresholds or without. Free tests come first as long as they
-    part something, the one that leaves the fewest pairs in its star before others; the
-    paper wants prices above zero. Cases of different class that show the same end in
-    one leaf; a budget is then measured by the pairs that can be covered.
+    split something, the one that leaves the fewest pairs in its main outcome before
+    others; the paper wants prices above zero. Cases of different class that show the
+    same end in one leaf; a budget is then measured by the pairs that can be covered.
 
     A call measures each test on its cases once. After that a gain is worked out only
     if its last value is the largest, since gains never rise while a chain grows: on
@@ -135,29 +137,33 @@ def grow_dectree_tree(
     >>> solution.worst_cost, round(solution.expected_cost, 9)
     (6.0, 5.5)
     """
-    return trace_dectree(
+    return record_dectree(
         task, form=form, keep_all=keep_all, use_laziness=use_laziness
     ).tree
 
 
-def trace_dectree(
+def record_dectree(
     task: Task,
     *,
     form: str = "recommended",
     keep_all: bool = True,
     use_laziness: bool = True,
-) -> Trace:
-    """Grow a tree by DecTree and tell its calls; see :func:`grow_dectree_tree`."""
+) -> RecordedTree:
+    """Grow a tree by DecTree and record its calls; see :func:`grow_dectree_tree`."""
     _check(task, form)
     table = task.table
     backbone = make_backbone(
         task, form=form, keep_all=keep_all, use_laziness=use_laziness
     )
-    arrays, calls = grow_dectree(backbone)
-    tree = Tree.from_arrays(
-        arrays, table.tests, task.labels, table.prices, task.mistakes
+    arrays, call_records = grow_dectree(backbone)
+    tree = Tree(
+        table.tests,
+        task.classes,
+        table.prices,
+        nodes=Nodes.from_arrays(arrays),
+        mistakes=task.mistakes,
     )
-    return Trace(tree, calls, backbone.n_gains)
+    return RecordedTree(tree, call_records, backbone.n_gains)
 
 
 def make_backbone(
@@ -169,13 +175,13 @@ def make_backbone(
 ) -> Backbone:
     """Return what finds chains among the cases of a table."""
     table = task.table
-    order = np.argsort(task.label_ids, kind="stable")
+    order = np.argsort(task.class_ids, kind="stable")
     prior = table.prior[order]
     # Sums of ones are exact, so that equal chances tie.
     is_even = bool(np.all(prior == prior[0]))
     return Backbone(
         take_cases(table.codes, order),
-        task.label_ids[order],
+        task.class_ids[order],
         np.ones(len(prior)) if is_even else prior.copy(),
         prior,
         np.ascontiguousarray(table.prices.full),

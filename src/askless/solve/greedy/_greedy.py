@@ -12,10 +12,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.greedy._criteria import Criterion, MassRemoved, Pairs
+from askless._core.greedy._criteria import Criterion, Pairs, WeightRemoved
 from askless._core.greedy._grow import grow_greedy
+from askless._core.greedy._options import GrowthLimits, GrowthRows
 from askless.exceptions import InvalidOptionError, NoPolicyError
-from askless.policy import Tree
+from askless.policy import Nodes, Tree
 from askless.solve._task import Task, take_cases
 from askless.solve.greedy._impurities import make_criterion
 
@@ -76,7 +77,7 @@ def grow_greedy_tree(
             f"weights must be 'count' or 'prior'. Got {weights!r}. Choose one of them."
         )
     criterion = make_criterion(
-        task.labels,
+        task.classes,
         impurity=impurity,
         split=split,
         power=power,
@@ -97,7 +98,7 @@ def grow_greedy_tree(
 
 def grow_gbs_tree(task: Task) -> Tree:
     """Generalised binary search: buy what rules out most weight for its price."""
-    return grow_by_criterion(task, MassRemoved(), by_prior=True)
+    return grow_by_criterion(task, WeightRemoved(), by_prior=True)
 
 
 def grow_ec2_tree(task: Task) -> Tree:
@@ -130,28 +131,19 @@ def grow_by_criterion(
     criterion saw, instead of the prior.
     """
     table = task.table
-    order = np.argsort(task.label_ids, kind="stable")
-    chances = np.concatenate(table.chances) if table.has_unknown else None
-    starts = np.cumsum([0] + [len(c) for c in table.chances]).astype(np.int64)
-    prior = np.ascontiguousarray(table.prior[order])
+    limits = GrowthLimits(
+        max_depth=None if max_depth is None else int(max_depth),
+        max_impurity=delta,
+        max_nodes=max_nodes,
+        budget=budget,
+    )
     try:
         arrays = grow_greedy(
-            take_cases(table.codes, order),
-            np.bincount(task.label_ids, minlength=len(task.labels)).astype(np.int64),
+            _code_cases(task, by_prior),
             criterion,
             table.prices.engine,
-            np.array([test.n_levels for test in table.tests], dtype=np.int32),
-            table.is_ordered.astype(np.uint8),
-            weights=_weigh_all(prior) if by_prior else None,
-            mass=prior,
-            chances=chances,
-            chance_start=starts if chances is not None else None,
-            max_depth=2**31 if max_depth is None else int(max_depth),
-            max_impurity=delta,
-            min_weight=0.0,
-            max_nodes=max_nodes,
+            limits=limits,
             free_reuse=free_reuse,
-            budget=budget,
             keeps_counts=keeps_counts,
             use_crossing=use_crossing,
             use_bounds=use_bounds,
@@ -162,8 +154,33 @@ def grow_by_criterion(
             "outcome doubles what may be seen. Limit max_depth, or settle some unknown "
             "outcomes."
         ) from None
-    return Tree.from_arrays(
-        arrays, table.tests, task.labels, table.prices, task.mistakes
+    return Tree(
+        table.tests,
+        task.classes,
+        table.prices,
+        nodes=Nodes.from_arrays(arrays),
+        mistakes=task.mistakes,
+    )
+
+
+def _code_cases(task: Task, by_prior: bool) -> GrowthRows:
+    """Return the cases as rows to grow on, that weigh 1 each or by the prior."""
+    table = task.table
+    order = np.argsort(task.class_ids, kind="stable")
+    prior = np.ascontiguousarray(table.prior[order])
+    chances, starts = None, None
+    if table.has_unknown:
+        chances = np.concatenate(table.chances)
+        starts = np.cumsum([0] + [len(c) for c in table.chances]).astype(np.int64)
+    return GrowthRows(
+        take_cases(table.codes, order),
+        np.bincount(task.class_ids, minlength=len(task.classes)).astype(np.int64),
+        np.array([test.n_levels for test in table.tests], dtype=np.int32),
+        table.is_ordered.astype(np.uint8),
+        weights=_weigh_all(prior) if by_prior else None,
+        prior=prior,
+        chances=chances,
+        chance_start=starts,
     )
 
 

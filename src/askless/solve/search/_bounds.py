@@ -1,8 +1,9 @@
 """Lower bounds on what any error-free policy costs, each valid by itself.
 
-Each says when it holds. None needs a search, so a greedy answer on a table that is too
-large to search still carries one. Where cases cannot be told apart for sure, a policy
-is as free of error as it can be, and blocks of such cases take the place of labels.
+Each says when it holds. None needs a search, so a greedy policy of a table that is too
+large to search still comes with one. Where cases cannot be told apart for sure, a
+policy is as free of error as it can be, and blocks of such cases take the place of
+classes.
 """
 
 from __future__ import annotations
@@ -44,14 +45,8 @@ def least_prices(table: Table) -> NDArray[np.float64]:
 
 def count_outcomes(table: Table) -> NDArray[np.int64]:
     """Return how many outcomes each test can show for the cases of a table."""
-    counts = np.empty(table.n_tests, dtype=np.int64)
-    for i, test in enumerate(table.tests):
-        present = np.unique(table.codes[i])
-        if test.unknown_code in present:
-            counts[i] = max(test.n_levels, 1)
-        else:
-            counts[i] = len(present)
-    return counts
+    counts = [len(table.possible.list_codes(test)) for test in range(table.n_tests)]
+    return np.array(counts, dtype=np.int64)
 
 
 def block_weights(task: Task) -> NDArray[np.float64]:
@@ -90,10 +85,10 @@ def huffman_bound(task: Task) -> float:
     if not useful.any():
         return 0.0
     cheapest, arity = float(least_prices(table)[useful].min()), int(outcomes.max())
-    n_labels = len(np.unique(find_blocks(task)))
+    n_blocks = len(np.unique(find_blocks(task)))
     if task.objective == "worst":
         depth, words = 0, 1
-        while words < n_labels:
+        while words < n_blocks:
             words *= arity
             depth += 1
         return cheapest * depth
@@ -118,9 +113,9 @@ def pair_bound(task: Task) -> float:
     """Bound the cost from below by the dearest opponent of each case.
 
     On its way down any error-free tree, a case must be told from each case of another
-    block, so it pays at least the cheapest test that may do so. The bound of a case is
-    the largest of these over its opponents; in a group the discounted price counts, and
-    for a test priced by outcome the price of the case's own outcome.
+    block, so it pays at least the cheapest test that may rule that one out. The bound
+    of a case is the largest of these over its opponents; in a group the discounted
+    price counts, and for a test priced by outcome the price of the case's own outcome.
 
     Valid for all cost rules and for unknown outcomes. For large tables some cases are
     compared with some opponents only, and the rest are bounded by the cheapest test
@@ -154,17 +149,14 @@ def _case_bound(
     lows: NDArray[np.float64],
 ) -> float:
     table = task.table
-    rivals = opponents[blocks[opponents] != blocks[case]]
+    others = opponents[blocks[opponents] != blocks[case]]
     prices = lows.copy()
     for test, by_outcome in table.prices.by_outcome.items():
         code = table.codes[test, case]
         if code < len(by_outcome):
             prices[test] = by_outcome[code]
-    may_part = (table.codes[:, rivals] != table.codes[:, [case]]) | table.is_unknown[
-        :, rivals
-    ]
-    may_part |= table.is_unknown[:, [case]]
-    cheapest = np.where(may_part, prices[:, None], np.inf).min(axis=0, initial=np.inf)
+    helps = table.possible.rules_out_others(case, others)
+    cheapest = np.where(helps, prices[:, None], np.inf).min(axis=0, initial=np.inf)
     finite = cheapest[np.isfinite(cheapest)]
     return float(finite.max(initial=0.0))
 
@@ -189,7 +181,7 @@ def certificate_bound(task: Task) -> float:
         whole = state_in_integers(task)
     except InvalidOptionError:
         return 0.0
-    cover = Cover(whole.codes, whole.label, whole.case_prices, 2)
+    cover = Cover(whole.codes, whole.class_id, whole.case_prices, 2)
     bounds = bound_cases(cover, np.arange(whole.n_cases, dtype=np.uint16))
     if task.objective == "worst":
         return whole.true_cost(int(bounds.max()), is_worst=True)

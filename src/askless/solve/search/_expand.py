@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.policy import Tree
+from askless.policy import NodesBuilder, Tree
 from askless.solve._task import Task
 
 __all__ = ["expand_rule"]
@@ -32,59 +32,32 @@ def expand_rule(task: Task, choose: Callable[[Cases, Any], Choice]) -> Tree:
         their note.
     """
     table = task.table
-    arrays: dict[str, list[Any]] = {
-        name: []
-        for name in (
-            "test", "cut", "branch_start", "branch_code", "branch_child",
-            "default_branch", "weight_start", "weight_class", "weight",
-        )
-    }  # fmt: skip
-    # A node still to do: its cases, the rule's note, and the branch that leads to it.
-    stack: list[tuple[Cases, Any, int]] = [(np.arange(table.n_cases), None, -1)]
+    builder = NodesBuilder()
+    # A node still to do: its cases, and the rule's note.
+    stack: list[tuple[Cases, Any]] = [(np.arange(table.n_cases), None)]
     while stack:
-        cases, note, branch = stack.pop()
-        node = len(arrays["test"])
-        if branch >= 0:
-            arrays["branch_child"][branch] = node
-        labels, weights = _weigh(task, cases)
-        arrays["weight_start"].append(len(arrays["weight"]))
-        arrays["weight_class"].extend(labels)
-        arrays["weight"].extend(weights)
-        arrays["branch_start"].append(len(arrays["branch_code"]))
-        arrays["cut"].append(-1)
-        test, below = choose(cases, note) if len(labels) > 1 else (-1, None)
-        arrays["test"].append(test)
+        cases, note = stack.pop()
+        weights = _weigh(task, cases)
+        test, below = choose(cases, note) if len(weights) > 1 else (-1, None)
         if test < 0:
-            arrays["default_branch"].append(-1)
+            builder.add_leaf(weights)
             continue
         codes = table.codes[test, cases]
         present, where = np.unique(codes, return_inverse=True)
         parts = [cases[where == i] for i in range(len(present))]
-        mass = np.array([table.prior[part].sum() for part in parts])
-        arrays["default_branch"].append(int(np.argmax(mass)))
-        first = len(arrays["branch_code"])
-        arrays["branch_code"].extend(present.tolist())
-        arrays["branch_child"].extend([-1] * len(present))
-        stack.extend(
-            (parts[i], below(parts[i]) if below else None, first + i)
-            for i in range(len(present) - 1, -1, -1)
-        )
-    arrays["branch_start"].append(len(arrays["branch_code"]))
-    arrays["weight_start"].append(len(arrays["weight"]))
-    types = {"weight": np.float64, "weight_start": np.int64}
-    return Tree.from_arrays(
-        {
-            name: np.array(v, dtype=types.get(name, np.int32))
-            for name, v in arrays.items()
-        },
+        sums = np.array([table.prior[part].sum() for part in parts])
+        builder.add_test(test, present, weights, default=int(np.argmax(sums)))
+        stack.extend((part, below(part) if below else None) for part in reversed(parts))
+    return Tree(
         table.tests,
-        task.labels,
+        task.classes,
         table.prices,
-        task.mistakes,
+        nodes=builder.build(),
+        mistakes=task.mistakes,
     )
 
 
-def _weigh(task: Task, cases: Cases) -> tuple[list[int], list[float]]:
-    labels, where = np.unique(task.label_ids[cases], return_inverse=True)
+def _weigh(task: Task, cases: Cases) -> dict[int, float]:
+    classes, where = np.unique(task.class_ids[cases], return_inverse=True)
     weights = np.bincount(where, weights=task.table.prior[cases])
-    return labels.tolist(), weights.tolist()
+    return dict(zip(classes.tolist(), weights.tolist(), strict=True))

@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core.search._table import KnownTable
 from askless.exceptions import InvalidOptionError
-from askless.problem._indistinct import group_identical
-from askless.solve._task import Task
+from askless.problem._identical import group_identical
+from askless.solve._task import Task, part_of_task
 
 __all__ = ["IntegerTable", "state_in_integers"]
 
@@ -39,7 +41,7 @@ class IntegerTable:
     ----------
     codes : ndarray of uint16 of shape (n_tests, n_merged)
     n_codes : ndarray of int32 of shape (n_tests,)
-    label, weight : ndarray of shape (n_merged,)
+    class_id, weight : ndarray of shape (n_merged,)
     full : ndarray of int64 of shape (n_tests, most codes)
     discounted : ndarray of int64 of shape (n_tests,)
     group : ndarray of int32 of shape (n_tests,)
@@ -53,7 +55,7 @@ class IntegerTable:
 
     codes: NDArray[np.uint16]
     n_codes: NDArray[np.int32]
-    label: NDArray[np.int32]
+    class_id: NDArray[np.int32]
     weight: NDArray[np.int64]
     full: NDArray[np.int64]
     discounted: NDArray[np.int64]
@@ -66,9 +68,17 @@ class IntegerTable:
     @property
     def n_cases(self) -> int:
         """How many different cases there are."""
-        return len(self.label)
+        return len(self.class_id)
 
-    @property
+    @cached_property
+    def kernel(self) -> KnownTable:
+        """The table for the kernels."""
+        return KnownTable(
+            self.codes, self.n_codes, self.class_id, self.weight, self.full,
+            self.discounted, self.group,
+        )  # fmt: skip
+
+    @cached_property
     def case_prices(self) -> NDArray[np.int64]:
         """What each case pays at least for each test, of shape (n_merged, n_tests)."""
         prices = np.empty((self.n_cases, len(self.codes)), dtype=np.int64)
@@ -86,6 +96,7 @@ class IntegerTable:
         )
 
 
+@part_of_task
 def state_in_integers(task: Task) -> IntegerTable:
     """Return a task in whole numbers.
 
@@ -99,8 +110,8 @@ def state_in_integers(task: Task) -> IntegerTable:
     _check(task)
     together = group_identical(table.codes)
     _, first, merged = np.unique(together, return_index=True, return_inverse=True)
-    mass = np.bincount(merged, weights=table.prior).astype(np.float64)
-    whole, weight_scale, exact_weights = _whole_weights(mass)
+    weights = np.bincount(merged, weights=table.prior).astype(np.float64)
+    whole, weight_scale, exact_weights = _whole_weights(weights)
     # Heaviest first; equals in the order of the table.
     order = np.lexsort((first, -whole))
     rank = np.empty(len(order), dtype=np.int64)
@@ -117,7 +128,7 @@ def state_in_integers(task: Task) -> IntegerTable:
     return IntegerTable(
         codes=codes,
         n_codes=np.array([len(present) for present in levels], dtype=np.int32),
-        label=_label(task.label_ids, merged)[order],
+        class_id=_number_classes(task.class_ids, merged)[order],
         weight=whole[order],
         full=full,
         discounted=discounted,
@@ -131,7 +142,9 @@ def state_in_integers(task: Task) -> IntegerTable:
     )
 
 
-def _label(class_ids: NDArray[np.int32], merged: NDArray[np.intp]) -> NDArray[np.int32]:
+def _number_classes(
+    class_ids: NDArray[np.int32], merged: NDArray[np.intp]
+) -> NDArray[np.int32]:
     """Return the class of each merged case; of its own where its cases differ in class.
 
     No test tells such cases apart, but each of them is to be told from the others: the
@@ -175,24 +188,28 @@ def _check(task: Task) -> None:
         )
 
 
-def _whole_weights(mass: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, bool]:
+def _whole_weights(
+    weights: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], float, bool]:
     """Return whole weights, their sum (1 in truth), and whether they are exact.
 
     Weights are ratios: if all are close to small multiples of one unit, they are these.
     """
-    positive = mass[mass > 0]
-    ratios = [Fraction(float(m / positive.min())).limit_denominator(720) for m in mass]
+    positive = weights[weights > 0]
+    ratios = [
+        Fraction(float(w / positive.min())).limit_denominator(720) for w in weights
+    ]
     close = all(
-        abs(ratio - Fraction(float(m / positive.min())))
+        abs(ratio - Fraction(float(w / positive.min())))
         <= CLOSE * max(ratio, Fraction(1))
-        for ratio, m in zip(ratios, mass, strict=True)
+        for ratio, w in zip(ratios, weights, strict=True)
     )
     if close:
         unit = math.lcm(*(ratio.denominator for ratio in ratios))
         whole = np.array([int(ratio * unit) for ratio in ratios], dtype=object)
         if sum(whole) <= MOST_WEIGHT:
             return whole.astype(np.int64), float(sum(whole)), True
-    return np.floor(mass * MOST_WEIGHT).astype(np.int64), float(MOST_WEIGHT), False
+    return np.floor(weights * MOST_WEIGHT).astype(np.int64), float(MOST_WEIGHT), False
 
 
 def _whole_prices(

@@ -64,7 +64,7 @@ class WorstProof:
         """
         if limit < 0 or self._some_case_is_above(cases, limit, tries):
             return True
-        labels = self.table.label[cases]
+        labels = self.table.class_id[cases]
         if level == 0 or self.seconds_left() <= 0 or (labels == labels[0]).all():
             return False
         codes = self.table.codes[:, cases]

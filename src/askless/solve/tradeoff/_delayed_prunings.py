@@ -1,11 +1,11 @@
-"""Prune below delayed tests, where all tests are ordered and paid for at once.
+"""Prune below delayed tests, where all tests are bought together.
 
 Without delays, what a case spends on reaching a node does not depend on what lies below
-it. Below a delayed test it does: every test that any branch asks is ordered there, so
-all leaves below cost the same, and cutting a branch saves something only where a test
-is asked no more. What there is to choose is a set of tests; for each set the best
-pruning is to ask all of them wherever the tree does. Small sets are all tried, larger
-ones lose one test at a time, that of the least error for its price.
+it. Below a delayed test it does: every test that any branch asks is due there, so all
+leaves below cost the same, and cutting a branch saves something only where a test is
+asked no more. What there is to choose is a set of tests; for each set the best pruning
+is to ask all of them wherever the tree does. Small sets are all tried; larger ones lose
+one test at a time, the one that adds the least error for what it saves.
 
 This module must not know where the tree comes from, nor what limits it is to keep.
 """
@@ -22,20 +22,20 @@ from numpy.typing import NDArray
 from askless._core.price._prices import Bill
 from askless.policy import Tree
 
-__all__ = ["Order", "find_orders", "list_orders", "open_bill"]
+__all__ = ["DelayedPruning", "find_delayed", "list_delayed_prunings", "open_bill"]
 
 # Beyond this many tests that may be left out, not every set is tried.
 MOST_TRIED = 6
 
 
 @dataclass(frozen=True)
-class Order:
+class DelayedPruning:
     """One way to prune the subtree of a delayed test.
 
     Attributes
     ----------
     price : float
-        What ordering its tests charges, beyond what was spent before.
+        What its tests charge when bought together, beyond what was spent before.
     wrong : float
         The weight that its leaves decide wrongly.
     is_cut : ndarray of bool
@@ -47,8 +47,8 @@ class Order:
     is_cut: NDArray[np.bool_]
 
 
-def find_orders(tree: Tree) -> list[int]:
-    """Return the nodes at which tests are ordered: delayed, and none above delayed."""
+def find_delayed(tree: Tree) -> list[int]:
+    """Return the nodes of delayed tests that have no delayed test above them."""
     is_delayed = (tree.test >= 0) & tree.prices.delayed[tree.test]
     nodes: list[int] = []
     end = 0
@@ -59,16 +59,16 @@ def find_orders(tree: Tree) -> list[int]:
     return nodes
 
 
-def list_orders(
+def list_delayed_prunings(
     tree: Tree, node: int, wrong: NDArray[np.float64], least: float
-) -> list[Order]:
+) -> list[DelayedPruning]:
     """Return the ways to prune below a delayed test that are worth their price.
 
     Parameters
     ----------
     tree : Tree
     node : int
-        One of :func:`find_orders`.
+        One of :func:`find_delayed`.
     wrong : ndarray of shape (n_nodes,)
         The weight that each node would decide wrongly as a leaf.
     least : float
@@ -76,17 +76,17 @@ def list_orders(
 
     Returns
     -------
-    list of Order
+    list of DelayedPruning
         Dearer and dearer, less and less wrong; all ask the delayed test itself.
     """
     subtree = _Subtree(tree, node, wrong, least)
-    tried = sorted(subtree.try_sets(), key=lambda order: (order.price, order.wrong))
-    worth: list[Order] = []
-    for order in tried:
-        if order.is_cut[0]:
+    tried = sorted(subtree.try_sets(), key=lambda way: (way.price, way.wrong))
+    worth: list[DelayedPruning] = []
+    for way in tried:
+        if way.is_cut[0]:
             continue
-        if not worth or order.wrong < worth[-1].wrong - least:
-            worth.append(order)
+        if not worth or way.wrong < worth[-1].wrong - least:
+            worth.append(way)
     return worth
 
 
@@ -104,8 +104,8 @@ class _Subtree:
         self.least = least
         self.bill = open_bill(tree, node)
 
-    def try_sets(self) -> Iterator[Order]:
-        """Yield an order for each set of tests that is tried."""
+    def try_sets(self) -> Iterator[DelayedPruning]:
+        """Yield the best pruning for each set of tests that is tried."""
         first, _ = self.prune(set(self.test) - {-1})
         others = [test for test in self.list_used(first.is_cut) if test != self.test[0]]
         if len(others) > MOST_TRIED:
@@ -115,16 +115,16 @@ class _Subtree:
             for some in combinations(others, n):
                 yield self.prune({self.test[0], *some})[0]
 
-    def leave_out(self, order: Order) -> Iterator[Order]:
-        """Yield orders of fewer and fewer tests."""
+    def leave_out(self, way: DelayedPruning) -> Iterator[DelayedPruning]:
+        """Yield prunings of fewer and fewer tests."""
         while True:
-            yield order
-            used = self.list_used(order.is_cut)
+            yield way
+            used = self.list_used(way.is_cut)
             if len(used) < 2:
                 return
             losses = self.prune(set(used))[1]
             prices = {t: self.price([u for u in used if u != t]) for t in used[1:]}
-            saved = {t: order.price - price for t, price in prices.items()}
+            saved = {t: way.price - price for t, price in prices.items()}
 
             # A test that opens a group may save nothing: it goes last.
             def loss_for_saving(
@@ -136,9 +136,9 @@ class _Subtree:
                 return ratio, test
 
             worst = min(saved, key=loss_for_saving)
-            order, _ = self.prune({test for test in used if test != worst})
+            way, _ = self.prune({test for test in used if test != worst})
 
-    def prune(self, allowed: set[int]) -> tuple[Order, dict[int, float]]:
+    def prune(self, allowed: set[int]) -> tuple[DelayedPruning, dict[int, float]]:
         """Return the best pruning that asks allowed tests, and what each of them saves.
 
         A test saves the wrong weight that its nodes would add as leaves; of a test that
@@ -159,7 +159,8 @@ class _Subtree:
         losses = dict.fromkeys(allowed, 0.0)
         for node in self.list_kept(is_cut):
             losses[self.test[node]] += self.wrong[node] - best[node]
-        return Order(self.price(self.list_used(is_cut)), best[0], is_cut), losses
+        price = self.price(self.list_used(is_cut))
+        return DelayedPruning(price, best[0], is_cut), losses
 
     def list_kept(self, is_cut: NDArray[np.bool_]) -> list[int]:
         """Return the nodes that still ask a test, in preorder."""
@@ -174,12 +175,12 @@ class _Subtree:
         return kept
 
     def list_used(self, is_cut: NDArray[np.bool_]) -> list[int]:
-        """Return the tests that are still asked, in the order of payment."""
+        """Return the tests that are still asked, as they are paid for."""
         kept = self.list_kept(is_cut)
         return list(dict.fromkeys(self.test[node] for node in kept))
 
     def price(self, tests: list[int]) -> float:
-        """Return what ordering tests charges at the delayed test."""
+        """Return what tests charge that are bought together at the delayed test."""
         return float(self.bill.copy().charge_together(tests))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.policy import Tree
+from askless.policy import NodesBuilder, Tree
 from askless.policy._decide import decide_classes
 from askless.solve._task import Task
 from askless.solve.tradeoff._delayed_prunings import open_bill
@@ -109,7 +109,7 @@ class LastTests:
         start, end = np.searchsorted(self._leaf, ends)
         return np.sort(self._order[start:end])
 
-    def part(self, node: int, last: LastTest) -> dict[int, Ints]:
+    def split(self, node: int, last: LastTest) -> dict[int, Ints]:
         """Return the cases of each branch of a last test, by code, ascending."""
         cases = self.list_cases(node)
         codes = self.task.table.codes[last.test, cases].astype(np.int64)
@@ -118,11 +118,11 @@ class LastTests:
         return {int(code): cases[codes == code] for code in np.unique(codes)}
 
     def _weigh(self, cases: Ints) -> tuple[Reals, Ints]:
-        """Return what is wrong after each test and its best cut; inf for no part."""
+        """Return what is wrong after each test and its best cut; inf for no split."""
         table = self.task.table
         wrong = np.full(table.n_tests, np.inf)
         cut = np.full(table.n_tests, -1, dtype=np.int64)
-        present, classes = np.unique(self.task.label_ids[cases], return_inverse=True)
+        present, classes = np.unique(self.task.class_ids[cases], return_inverse=True)
         for tests, is_ordered in self._batches:
             n_codes = int(self._n_codes[tests].max(initial=1))
             step = max(1, MOST_CELLS // (n_codes * max(len(present), len(cases), 1)))
@@ -132,9 +132,9 @@ class LastTests:
                 if is_ordered:
                     wrong[some], cut[some] = self._cut(weights, counts, present)
                 else:
-                    is_parted = np.count_nonzero(counts, axis=1) > 1
+                    can_split = np.count_nonzero(counts, axis=1) > 1
                     left = self._wrong(weights, present).sum(axis=1)
-                    wrong[some] = np.where(is_parted, left, np.inf)
+                    wrong[some] = np.where(can_split, left, np.inf)
         return wrong, cut
 
     def _count(
@@ -199,121 +199,81 @@ class LastTests:
 
 
 def graft_tests(
-    asked: LastTests, is_cut: NDArray[np.bool_], lasts: dict[int, LastTest]
+    last_tests: LastTests, is_cut: NDArray[np.bool_], chosen: dict[int, LastTest]
 ) -> Tree:
     """Return the tree, pruned, with last tests at some of its new leaves.
 
     Parameters
     ----------
-    asked : LastTests
+    last_tests : LastTests
         Of the tree.
     is_cut : ndarray of bool of shape (n_nodes,)
         Which nodes become leaves; those with a last test are among them.
-    lasts : dict of int to LastTest
+    chosen : dict of int to LastTest
         By node.
     """
-    tree = prune_tree(asked.tree, is_cut)
-    if not lasts:
+    tree = prune_tree(last_tests.tree, is_cut)
+    if not chosen:
         return tree
-    number = np.cumsum(is_kept(asked.tree, is_cut)) - 1
-    parts = {int(number[v]): asked.part(v, last) for v, last in lasts.items()}
-    chosen = {int(number[v]): last for v, last in lasts.items()}
-    nodes = _Nodes(tree)
+    number = np.cumsum(is_kept(last_tests.tree, is_cut)) - 1
+    parts = {int(number[v]): last_tests.split(v, last) for v, last in chosen.items()}
+    chosen = {int(number[v]): last for v, last in chosen.items()}
+    task, builder = last_tests.task, NodesBuilder()
     for node in range(tree.n_nodes):
         if node in parts:
-            nodes.add_test(node, chosen[node], parts[node], asked.task)
+            _add_last_test(builder, tree, node, chosen[node], parts[node], task)
         else:
-            nodes.add(node)
-    return nodes.make_tree()
+            _copy_node(builder, tree, node)
+    return Tree(
+        tree.tests,
+        tree.classes,
+        tree.prices,
+        nodes=builder.build(),
+        mistakes=tree.mistakes,
+    )
 
 
-class _Nodes:
-    """The nodes of a tree, copied one by one in preorder, with new ones between."""
+def _copy_node(builder: NodesBuilder, tree: Tree, node: int) -> None:
+    weights = _weights_at(tree, node)
+    if tree.test[node] < 0:
+        builder.add_leaf(weights)
+        return
+    start, end = tree.branch_start[node], tree.branch_start[node + 1]
+    builder.add_test(
+        tree.test[node],
+        tree.branch_code[start:end],
+        weights,
+        default=tree.default_branch[node],
+        cut=tree.cut[node],
+    )
 
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
-        self.columns: dict[str, list[int]] = {
-            name: []
-            for name in (
-                "test", "cut", "default_branch", "branch_code", "branch_child",
-                "weight_class",
-            )
-        }  # fmt: skip
-        self.weight: list[float] = []
-        self.n_branches: list[int] = []
-        self.n_weights: list[int] = []
-        # Where each node of the old tree is now; children come after their parents.
-        self.place: dict[int, int] = {}
 
-    def add(self, node: int) -> None:
-        """Copy a node. Its branches still lead to old numbers, as negatives."""
-        tree = self.tree
-        start, end = tree.branch_start[node], tree.branch_start[node + 1]
-        children = [-1 - child for child in tree.branch_child[start:end].tolist()]
-        self.place[node] = len(self.n_branches)
-        self._add_node(
-            (tree.test[node], tree.cut[node], tree.default_branch[node]),
-            tree.branch_code[start:end].tolist(),
-            children,
-        )
-        self._copy_weights(node)
+def _weights_at(tree: Tree, node: int) -> dict[int, float]:
+    classes, weights = tree.nodes.weights_at(node)
+    return dict(zip(classes.tolist(), weights.tolist(), strict=True))
 
-    def add_test(
-        self, node: int, last: LastTest, parts: dict[int, Ints], task: Task
-    ) -> None:
-        """Copy a leaf, let it ask a last test, and add a leaf for each outcome."""
-        here = len(self.n_branches)
-        self.place[node] = here
-        prior = task.table.prior
-        mass = [float(prior[cases].sum()) for cases in parts.values()]
-        default = int(np.argmax(mass))
-        if last.cut >= 0:
-            codes = task.table.codes[last.test, np.concatenate(list(parts.values()))]
-            if np.any(codes == task.table.tests[last.test].missing_code):
-                # A missing value is above every cut.
-                default = 1
-        self._add_node(
-            (last.test, last.cut, default),
-            list(parts),
-            list(range(here + 1, here + 1 + len(parts))),
-        )
-        self._copy_weights(node)
-        for cases in parts.values():
-            self._add_node((-1, -1, -1), [], [])
-            labels, where = np.unique(task.label_ids[cases], return_inverse=True)
-            self.columns["weight_class"] += labels.tolist()
-            self.weight += np.bincount(where, weights=prior[cases]).tolist()
-            self.n_weights.append(len(labels))
 
-    def _add_node(
-        self, asks: tuple[int, int, int], codes: list[int], children: list[int]
-    ) -> None:
-        for name, value in zip(("test", "cut", "default_branch"), asks, strict=True):
-            self.columns[name].append(int(value))
-        self.columns["branch_code"] += codes
-        self.columns["branch_child"] += children
-        self.n_branches.append(len(codes))
-
-    def _copy_weights(self, node: int) -> None:
-        start, end = self.tree.weight_start[node], self.tree.weight_start[node + 1]
-        self.columns["weight_class"] += self.tree.weight_class[start:end].tolist()
-        self.weight += self.tree.weight[start:end].tolist()
-        self.n_weights.append(int(end - start))
-
-    def make_tree(self) -> Tree:
-        """Return the tree of all nodes."""
-        self.columns["branch_child"] = [
-            child if child >= 0 else self.place[-1 - child]
-            for child in self.columns["branch_child"]
-        ]
-        arrays: dict[str, NDArray[np.generic]] = {
-            name: np.array(column, dtype=np.int32)
-            for name, column in self.columns.items()
-        }
-        arrays["weight"] = np.array(self.weight)
-        arrays["branch_start"] = np.cumsum([0, *self.n_branches]).astype(np.int32)
-        arrays["weight_start"] = np.cumsum([0, *self.n_weights]).astype(np.int64)
-        tree = self.tree
-        return Tree.from_arrays(
-            arrays, tree.tests, tree.classes, tree.prices, tree.mistakes
-        )
+def _add_last_test(
+    builder: NodesBuilder,
+    tree: Tree,
+    node: int,
+    last: LastTest,
+    parts: dict[int, Ints],
+    task: Task,
+) -> None:
+    """Copy a leaf, let it ask a last test, and add a leaf for each outcome."""
+    prior = task.table.prior
+    part_weights = [float(prior[cases].sum()) for cases in parts.values()]
+    default = int(np.argmax(part_weights))
+    if last.cut >= 0:
+        codes = task.table.codes[last.test, np.concatenate(list(parts.values()))]
+        if np.any(codes == task.table.tests[last.test].missing_code):
+            # A missing value is above every cut.
+            default = 1
+    builder.add_test(
+        last.test, parts, _weights_at(tree, node), default=default, cut=last.cut
+    )
+    for cases in parts.values():
+        classes, where = np.unique(task.class_ids[cases], return_inverse=True)
+        weights = np.bincount(where, weights=prior[cases])
+        builder.add_leaf(dict(zip(classes.tolist(), weights.tolist(), strict=True)))

@@ -1,7 +1,8 @@
 """The trees that a trade-off of error against cost is chosen from.
 
-No impurity is best at every budget, so many trees are grown, each by its own rule, and
-the best pruning of any of them is taken. This module must not know how they are pruned.
+No impurity is best at every budget, so many trees are grown, each by its own criterion,
+and the best pruning of any of them is taken. This module must not know how they are
+pruned.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ MOST_STEPS = 64
 
 @dataclass(frozen=True)
 class Member:
-    """A rule to grow a tree by.
+    """A way to grow a tree.
 
     Attributes
     ----------
@@ -75,7 +76,7 @@ class Member:
         """Return the member's tree, or None if it has too many nodes."""
         weight = 1.0 if self.by_prior else task.table.n_cases
         criterion = make_criterion(
-            task.labels,
+            task.classes,
             impurity=self.impurity,
             split=self.split,
             power=self.power,
@@ -94,19 +95,19 @@ class Member:
 
 
 def list_members(task: Task, grid: Sequence[float] | None = None) -> list[Member]:
-    """Return the rules that suit a table: by prior too, if the prior is not uniform."""
+    """Return the ways that suit a table: by prior too, if the prior is not uniform."""
     shares = GRID if grid is None else tuple(grid)
     prior = task.table.prior
     # Regrowing all of them took ten times as long and was seldom better.
-    rules = [Member("pairs", is_regrown=True)]
-    rules += [Member("powers", power=p, is_regrown=p == 3) for p in (3, 4, 5)]
-    rules += [Member("hinged", share=s, is_regrown=s == shares[0]) for s in shares]
-    rules += [Member("product-hinge", share=s) for s in shares]
+    members = [Member("pairs", is_regrown=True)]
+    members += [Member("powers", power=p, is_regrown=p == 3) for p in (3, 4, 5)]
+    members += [Member("hinged", share=s, is_regrown=s == shares[0]) for s in shares]
+    members += [Member("product-hinge", share=s) for s in shares]
     return [
-        replace(rule, split=split, by_prior=by_prior)
+        replace(member, split=split, by_prior=by_prior)
         for by_prior in ((False,) if np.all(prior == prior[0]) else (False, True))
         for split in ("minimax", "expected")
-        for rule in rules
+        for member in members
     ]
 
 

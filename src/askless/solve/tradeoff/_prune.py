@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.policy import Tree
+from askless.policy import Nodes, Tree
 
 __all__ = ["is_kept", "prune_tree", "wrong_weights"]
 
@@ -52,18 +52,21 @@ def prune_tree(tree: Tree, is_cut: Flags) -> Tree:
         tree.classes,
         tree.prices,
         mistakes=tree.mistakes,
-        test=np.where(is_inner, tree.test, -1)[stays].astype(np.int32),
-        cut=np.where(is_inner, tree.cut, -1)[stays].astype(np.int32),
-        default_branch=np.where(is_inner, tree.default_branch, -1)[stays].astype(
-            np.int32
+        nodes=Nodes(
+            tree_start=np.array([0, np.count_nonzero(stays)], dtype=np.int32),
+            test=np.where(is_inner, tree.test, -1)[stays].astype(np.int32),
+            cut=np.where(is_inner, tree.cut, -1)[stays].astype(np.int32),
+            default_branch=np.where(is_inner, tree.default_branch, -1)[stays].astype(
+                np.int32
+            ),
+            branch_start=_starts(np.where(is_inner, n_branches, 0)[stays], np.int32),
+            branch_code=tree.branch_code[has_branch],
+            branch_child=number[tree.branch_child[has_branch]],
+            weight_start=_starts(n_weights[stays], np.int64),
+            weight_class=tree.weight_class[has_weight],
+            weight=tree.weight[has_weight],
+            decision=tree.node_decision[stays],
         ),
-        branch_start=_starts(np.where(is_inner, n_branches, 0)[stays], np.int32),
-        branch_code=tree.branch_code[has_branch],
-        branch_child=number[tree.branch_child[has_branch]],
-        weight_start=_starts(n_weights[stays], np.int64),
-        weight_class=tree.weight_class[has_weight],
-        weight=tree.weight[has_weight],
-        decision=tree.node_decision[stays],
     )
 
 

@@ -2,8 +2,8 @@
 
 A pruning of a tree is given by the nodes at which it is cut; each decides what it would
 decide as a leaf. :class:`Prunings` finds the best of all prunings of one tree from the
-leaves up: of least error within a worst-case budget, or of least expected cost within
-an error.
+leaves up: of least error within a worst-case budget, or nearly of least expected cost
+within an error.
 
 This module must not know how a tree was grown. It trusts the weights of its nodes.
 """
@@ -18,9 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.policy import Tree
-from askless.solve.tradeoff._delayed_prunings import Order, find_orders, list_orders
+from askless.solve.tradeoff._delayed_prunings import (
+    DelayedPruning,
+    find_delayed,
+    list_delayed_prunings,
+)
 from askless.solve.tradeoff._last_test import LastTest, LastTests, graft_tests
-from askless.solve.tradeoff._pareto_fronts import Front
 from askless.solve.tradeoff._prune import is_kept, prune_tree, wrong_weights
 
 __all__ = ["TOLERANCE", "Pruning", "Prunings"]
@@ -44,14 +47,14 @@ class Pruning:
         Mean cost over the weights.
     is_cut : ndarray of bool of shape (n_nodes,)
         Which nodes become leaves.
-    lasts : dict of int to LastTest
-        Tests that some of these leaves ask all the same, before they decide.
+    last_tests : dict of int to LastTest
+        By node: what some of these leaves still ask before they decide.
     """
 
     error: float
     expected_cost: float
     is_cut: Flags
-    lasts: dict[int, LastTest] = field(default_factory=dict)
+    last_tests: dict[int, LastTest] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -65,21 +68,40 @@ class _Level:
     every: NDArray[np.int64]  # node of the depth
 
 
+class _BestBelow:
+    """The best pruning of the subtree of each node, as far as it is known.
+
+    Attributes
+    ----------
+    wrong, cost : ndarray of shape (n_nodes,)
+        Weight that is decided wrongly, and cost times weight; of a leaf at first.
+    is_cut : ndarray of bool of shape (n_nodes,)
+        Which nodes are leaves.
+    last_tests : dict of int to LastTest
+        What some of these leaves still ask.
+    """
+
+    def __init__(self, wrong: Reals, cost: Reals) -> None:
+        self.wrong = wrong
+        self.cost = cost
+        self.is_cut: Flags = np.ones(len(wrong), dtype=bool)
+        self.last_tests: dict[int, LastTest] = {}
+
+
 class Prunings:
     """All prunings of a tree, and the best of them within limits.
 
     Parameters
     ----------
     tree : Tree
-    asked : LastTests, optional
+    last_tests : LastTests, optional
         Lets :meth:`least_error` ask one more test at leaves.
 
     Notes
     -----
     Without delayed tests what a node has spent does not depend on the pruning, so costs
-    and errors add up over the leaves and each answer here is the best of all prunings;
-    :meth:`cheapest` may miss it where a tree has very many trade-offs. With delayed
-    tests see :mod:`._orders`.
+    and errors add up over the leaves and each answer here is the best of all prunings.
+    With delayed tests see :mod:`._delayed_prunings`.
 
     Examples
     --------
@@ -92,9 +114,9 @@ class Prunings:
     [0.667, 0.333, 0.0]
     """
 
-    def __init__(self, tree: Tree, asked: LastTests | None = None) -> None:
+    def __init__(self, tree: Tree, last_tests: LastTests | None = None) -> None:
         self.tree = tree
-        self.asked = asked
+        self.last_tests = last_tests
         self.weight = tree.node_weight
         self.total = float(self.weight[0])
         self.wrong = wrong_weights(tree)
@@ -103,20 +125,21 @@ class Prunings:
         self.leaf_cost = self.weight * self.spent
         # Rounding of the sums; a saving of wrong weight below it is none.
         self.least = TOLERANCE * self.total / 10
-        self.orders: dict[int, list[Order]] = {
-            node: list_orders(tree, node, self.wrong, self.least)
-            for node in find_orders(tree)
+        # By node of a delayed test: the ways to prune below it.
+        self.delayed: dict[int, list[DelayedPruning]] = {
+            node: list_delayed_prunings(tree, node, self.wrong, self.least)
+            for node in find_delayed(tree)
         }
 
     # What is the same for all limits.
 
     @cached_property
-    def _is_ordered(self) -> Flags:
+    def is_delayed(self) -> Flags:
         """Whether a node is at or below a delayed test."""
-        is_ordered = np.zeros(self.tree.n_nodes, dtype=bool)
-        for node in self.orders:
-            is_ordered[node : self.tree.subtree_end[node]] = True
-        return is_ordered
+        is_delayed = np.zeros(self.tree.n_nodes, dtype=bool)
+        for node in self.delayed:
+            is_delayed[node : self.tree.subtree_end[node]] = True
+        return is_delayed
 
     @cached_property
     def _levels(self) -> list[_Level]:
@@ -125,9 +148,9 @@ class Prunings:
         A delayed test counts as a leaf: what is below it is settled by itself.
         """
         tree = self.tree
-        asks = (tree.test >= 0) & ~self._is_ordered
-        stands = ~self._is_ordered
-        stands[list(self.orders)] = True
+        asks = (tree.test >= 0) & ~self.is_delayed
+        stands = ~self.is_delayed
+        stands[list(self.delayed)] = True
         owner = np.repeat(np.arange(tree.n_nodes), np.diff(tree.branch_start))
         levels = []
         for depth in range(int(tree.node_depth.max()), -1, -1):
@@ -145,12 +168,12 @@ class Prunings:
     def budgets(self) -> Reals:
         """The worst costs of all prunings, ascending; some others may be among them."""
         reached = np.append(
-            self.spent[~self._is_ordered], self.spent[list(self.orders)]
+            self.spent[~self.is_delayed], self.spent[list(self.delayed)]
         )
         paid = [reached]
-        for node, orders in self.orders.items():
-            paid.append(self.spent[node] + np.array([o.price for o in orders]))
-        if self.asked is not None:
+        for node, ways in self.delayed.items():
+            paid.append(self.spent[node] + np.array([way.price for way in ways]))
+        if self.last_tests is not None:
             prices = self.tree.prices
             lists = [prices.full, prices.discounted, *prices.by_outcome.values()]
             some = np.unique(np.concatenate(lists))
@@ -210,67 +233,11 @@ class Prunings:
             else:
                 below = found
 
-    def cheapest(self, max_error: float) -> Pruning | None:
-        """Return the pruning of least expected cost of at most this error, or None.
-
-        Every node gets the trade-offs of wrong weight against cost that its prunings
-        offer; those of a parent are the sums of its children's. O(n^2) for n equal
-        weights; for others the number of trade-offs of a node is capped.
-        """
-        tree = self.tree
-        limit = (max_error + TOLERANCE) * self.total
-        fronts: list[Front | None] = [None] * tree.n_nodes
-        for node in range(tree.n_nodes - 1, -1, -1):
-            if self._is_ordered[node] and node not in self.orders:
-                continue
-            front = Front.of_leaf(self.wrong[node], self.leaf_cost[node], limit)
-            if node in self.orders:
-                for i, order in enumerate(self.orders[node]):
-                    cost = self.weight[node] * (self.spent[node] + order.price)
-                    front = front.with_point(order.wrong, cost, i, limit)
-            elif tree.test[node] >= 0:
-                start, end = tree.branch_start[node], tree.branch_start[node + 1]
-                below = [fronts[child] for child in tree.branch_child[start:end]]
-                front = front.with_sums([f for f in below if f is not None], limit)
-            fronts[node] = front.thinned(self.total)
-        root = fronts[0]
-        assert root is not None
-        if not len(root):
-            return None
-        return self._trace(fronts, len(root) - 1)
-
-    def _trace(self, fronts: list[Front | None], point: int) -> Pruning:
-        """Return the pruning that a point of the root's front stands for."""
-        tree = self.tree
-        root = fronts[0]
-        assert root is not None
-        is_cut = np.ones(tree.n_nodes, dtype=bool)
-        pending = [(0, point)]
-        while pending:
-            node, chosen = pending.pop()
-            front = fronts[node]
-            assert front is not None
-            choice = front.choices(chosen)
-            if choice is None:
-                continue
-            if node in self.orders:
-                end = tree.subtree_end[node]
-                is_cut[node:end] = self.orders[node][choice[0]].is_cut
-                continue
-            is_cut[node] = False
-            start, stop = tree.branch_start[node], tree.branch_start[node + 1]
-            pending.extend(zip(tree.branch_child[start:stop], choice, strict=True))
-        return Pruning(
-            float(root.wrong[point]) / self.total,
-            float(root.cost[point]) / self.total,
-            is_cut,
-        )
-
     def make_tree(self, pruning: Pruning) -> Tree:
         """Return the tree, pruned."""
-        if self.asked is None or not pruning.lasts:
+        if self.last_tests is None or not pruning.last_tests:
             return prune_tree(self.tree, pruning.is_cut)
-        return graft_tests(self.asked, pruning.is_cut, pruning.lasts)
+        return graft_tests(self.last_tests, pruning.is_cut, pruning.last_tests)
 
     def _is_above(self, pruning: Pruning, max_error: float) -> bool:
         return pruning.error > max_error + TOLERANCE
@@ -282,88 +249,78 @@ class Prunings:
         error, and among those the least cost.
         """
         limit = budget * (1 + TOLERANCE)
-        wrong, cost = self.wrong.copy(), self.leaf_cost.copy()
-        is_cut = np.ones(len(wrong), dtype=bool)
-        lasts: dict[int, LastTest] = {}
-        for node, orders in self.orders.items():
-            self._settle_order(node, orders, limit, error_price, wrong, cost, is_cut)
+        best = _BestBelow(self.wrong.copy(), self.leaf_cost.copy())
+        for node in self.delayed:
+            self._settle_delayed(node, limit, error_price, best)
         for level in self._levels:
             nodes, starts = level.nodes, level.starts
-            wrong_below = _reduce(np.add, wrong[level.children], starts)
-            cost_below = _reduce(np.add, cost[level.children], starts)
+            wrong_below = _reduce(np.add, best.wrong[level.children], starts)
+            cost_below = _reduce(np.add, best.cost[level.children], starts)
             saved = self.wrong[nodes] - wrong_below
             asks = (level.dearest <= limit) & (saved > self.least)
             if error_price < math.inf:
                 asks &= error_price * saved > cost_below - self.leaf_cost[nodes]
-            wrong[nodes] = np.where(asks, wrong_below, self.wrong[nodes])
-            cost[nodes] = np.where(asks, cost_below, self.leaf_cost[nodes])
-            is_cut[nodes] = ~asks
-            if error_price == math.inf and self.asked is not None:
-                self._ask_last(level.every, limit, wrong, cost, is_cut, lasts)
-        if lasts:
-            stays = is_kept(self.tree, is_cut)
-            lasts = {node: last for node, last in lasts.items() if stays[node]}
-        error, expected = float(wrong[0]) / self.total, float(cost[0]) / self.total
-        return Pruning(error, expected, is_cut, lasts)
+            best.wrong[nodes] = np.where(asks, wrong_below, self.wrong[nodes])
+            best.cost[nodes] = np.where(asks, cost_below, self.leaf_cost[nodes])
+            best.is_cut[nodes] = ~asks
+            if error_price == math.inf and self.last_tests is not None:
+                self._ask_last(level.every, limit, best)
+        last_tests = best.last_tests
+        if last_tests:
+            stays = is_kept(self.tree, best.is_cut)
+            last_tests = {
+                node: last for node, last in last_tests.items() if stays[node]
+            }
+        error, expected = float(best.wrong[0]), float(best.cost[0])
+        return Pruning(
+            error / self.total, expected / self.total, best.is_cut, last_tests
+        )
 
     def _ask_last(
-        self,
-        nodes: NDArray[np.int64],
-        limit: float,
-        wrong: Reals,
-        cost: Reals,
-        is_cut: Flags,
-        lasts: dict[int, LastTest],
+        self, nodes: NDArray[np.int64], limit: float, best: _BestBelow
     ) -> None:
         """Ask a last test at those nodes where it beats what is below them."""
-        assert self.asked is not None
+        assert self.last_tests is not None
         room = limit - self.spent
-        worth = (wrong[nodes] > self.least) & (room[nodes] >= self._least_price)
-        for node in nodes[worth].tolist():
-            last = self.asked.find(node, room[node], self.least)
+        is_worth = (best.wrong[nodes] > self.least) & (room[nodes] >= self._least_price)
+        for node in nodes[is_worth].tolist():
+            last = self.last_tests.find(node, room[node], self.least)
             if last is None:
                 continue
-            saved = wrong[node] - last.wrong
+            saved = best.wrong[node] - last.wrong
             last_cost = self.leaf_cost[node] + last.cost
-            is_cheaper = last_cost < cost[node] * (1 - TOLERANCE)
+            is_cheaper = last_cost < best.cost[node] * (1 - TOLERANCE)
             # What is asked must save something against asking nothing.
             if self.wrong[node] - last.wrong > self.least and (
                 saved > self.least or (saved >= -self.least and is_cheaper)
             ):
-                wrong[node], cost[node] = last.wrong, last_cost
-                is_cut[node] = True
-                lasts[node] = last
+                best.wrong[node], best.cost[node] = last.wrong, last_cost
+                best.is_cut[node] = True
+                best.last_tests[node] = last
 
     @cached_property
     def _least_price(self) -> float:
         """The least that any test can charge; nothing, if one can be asked again."""
         prices = self.tree.prices
-        assert self.asked is not None
-        if self.asked.task.table.is_ordered.any():
+        assert self.last_tests is not None
+        if self.last_tests.task.table.is_ordered.any():
             return 0.0
         lists = [prices.full, prices.discounted, *prices.by_outcome.values()]
         return float(min(prices_of.min() for prices_of in lists))
 
-    def _settle_order(
-        self,
-        node: int,
-        orders: list[Order],
-        limit: float,
-        error_price: float,
-        wrong: Reals,
-        cost: Reals,
-        is_cut: Flags,
+    def _settle_delayed(
+        self, node: int, limit: float, error_price: float, best: _BestBelow
     ) -> None:
         """Choose among the ways to prune below a delayed test."""
-        for order in orders:
-            if self.spent[node] + order.price > limit:
+        for way in self.delayed[node]:
+            if self.spent[node] + way.price > limit:
                 break
-            # Orders get dearer and less wrong.
-            order_cost = self.weight[node] * (self.spent[node] + order.price)
-            saved = wrong[node] - order.wrong
-            if saved > self.least and error_price * saved > order_cost - cost[node]:
-                wrong[node], cost[node] = order.wrong, order_cost
-                is_cut[node : self.tree.subtree_end[node]] = order.is_cut
+            # They get dearer and less wrong.
+            cost = self.weight[node] * (self.spent[node] + way.price)
+            saved = best.wrong[node] - way.wrong
+            if saved > self.least and error_price * saved > cost - best.cost[node]:
+                best.wrong[node], best.cost[node] = way.wrong, cost
+                best.is_cut[node : self.tree.subtree_end[node]] = way.is_cut
 
 
 def _reduce(operation: np.ufunc, values: Reals, starts: NDArray[np.int64]) -> Reals:

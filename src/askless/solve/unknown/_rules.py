@@ -13,34 +13,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.unknown._tree import RuleWalk
+from askless._core.unknown._pricing import price_states
+from askless._core.unknown._tree import write_tree
+from askless._core.unknown._walk import RuleWalk
 from askless.exceptions import InvalidOptionError, NoPolicyError
-from askless.policy import Policy, Rule, Tree
+from askless.policy import Nodes, Policy, Rule, Tree
 from askless.policy._rule import RULES
 from askless.policy._sample import sample_policy
-from askless.solve._answer import Answer, Priced
-from askless.solve._task import Task
+from askless.solve._task import MethodResult, Priced, Task
 from askless.solve.unknown._table import (
-    count_copies,
-    group_labels,
+    find_neighbourhoods,
+    group_classes,
     make_kernel,
-    pack_bits,
-    pair_prices,
 )
 
 __all__ = [
     "RULES",
+    "check_task",
+    "follow_walk",
+    "grow_ec2",
     "grow_elimination",
+    "grow_gbs",
     "grow_information",
-    "grow_noisy_ec2",
-    "grow_noisy_gbs",
     "grow_odtn_h",
     "grow_odtn_r",
-    "answer_walk",
-    "check_task",
     "grow_rule",
     "grow_tree",
+    "make_rule",
     "make_walk",
+    "price_sampled",
     "write_out",
 ]
 
@@ -51,12 +52,12 @@ MAX_NODES = 200_000
 MAX_STATES = 500_000
 MOST_PRICED = 12_000
 MOST_PRICED_CELLS = 1_000_000
-# The neighbourhood of every case takes a bit for every other one.
-MOST_NEAR = 20_000
 
 
-def grow_odtn_r(task: Task, *, form: str = "paper", online: bool = False) -> Answer:
-    """ODTN_r: buy what parts the cases evenly and rules out most of them, on average.
+def grow_odtn_r(
+    task: Task, *, form: str = "paper", online: bool = False
+) -> MethodResult:
+    """ODTN_r: buy what splits the cases evenly and rules out most of them, on average.
 
     Parameters
     ----------
@@ -71,8 +72,10 @@ def grow_odtn_r(task: Task, *, form: str = "paper", online: bool = False) -> Ans
     return grow_rule(task, "odtn-r", form, online=online)
 
 
-def grow_odtn_h(task: Task, *, form: str = "paper", online: bool = False) -> Answer:
-    """ODTN_h: the same, every fall of the unknown coins counted as a case of its own.
+def grow_odtn_h(
+    task: Task, *, form: str = "paper", online: bool = False
+) -> MethodResult:
+    """ODTN_h: the same, each way to draw unknown outcomes counted as its own case.
 
     Parameters
     ----------
@@ -82,36 +85,36 @@ def grow_odtn_h(task: Task, *, form: str = "paper", online: bool = False) -> Ans
     return grow_rule(task, "odtn-h", form, online=online)
 
 
-def grow_elimination(task: Task, *, online: bool = False) -> Answer:
+def grow_elimination(task: Task, *, online: bool = False) -> MethodResult:
     """Buy what rules out the largest share of the opponents, on average."""
     return grow_rule(task, "elimination", online=online)
 
 
-def grow_information(task: Task, *, online: bool = False) -> Answer:
+def grow_information(task: Task, *, online: bool = False) -> MethodResult:
     """Buy what tells most bits about the decision."""
     return grow_rule(task, "information", online=online)
 
 
-def grow_noisy_gbs(task: Task) -> Answer:
+def grow_gbs(task: Task) -> MethodResult:
     """Generalised binary search, without tests that can rule out no case."""
     return grow_rule(task, "gbs")
 
 
-def grow_noisy_ec2(task: Task) -> Answer:
+def grow_ec2(task: Task) -> MethodResult:
     """EC2, without tests that can rule out no case."""
     return grow_rule(task, "ec2")
 
 
 def grow_rule(
     task: Task, name: str, form: str = "paper", *, online: bool = False
-) -> Answer:
+) -> MethodResult:
     """Return the policy of a rule by name: its tree, or itself if that is too large."""
     if form not in FORMS:
         raise InvalidOptionError(
             f"form must be 'paper' or 'released'. Got {form!r}. Choose one of them."
         )
     walk = make_walk(task, RULES[name, form])
-    return answer_walk(task, walk, lambda: make_rule(task, name, form), online=online)
+    return follow_walk(task, walk, lambda: make_rule(task, name, form), online=online)
 
 
 def grow_tree(task: Task, name: str, form: str = "paper") -> Tree:
@@ -125,23 +128,23 @@ def grow_tree(task: Task, name: str, form: str = "paper") -> Tree:
     return write_out(task, make_walk(task, RULES[name, form]))
 
 
-def answer_walk(
+def follow_walk(
     task: Task, walk: RuleWalk, make: Callable[[], Policy], *, online: bool = False
-) -> Answer:
+) -> MethodResult:
     """Return the tree of a walk; if that is too large or not wanted, what `make` makes.
 
     The cost is then worked out state by state, and sampled if there are too many.
     """
     # Every decision needs a leaf.
-    fits = 2 * len(np.unique(task.label_ids)) - 1 <= MAX_NODES
+    fits = 2 * len(np.unique(task.class_ids)) - 1 <= MAX_NODES
     if not online and fits:
         try:
-            return Answer(write_out(task, walk))
+            return MethodResult(write_out(task, walk))
         except NoPolicyError:
             if task.stop == "neighbourhood":
                 raise
     policy = make()
-    return Answer(policy, priced=price_walk(task, walk, policy))
+    return MethodResult(policy, priced=price_walk(task, walk, policy))
 
 
 def make_rule(
@@ -151,12 +154,12 @@ def make_rule(
     table = task.table
     return Rule(
         table.tests,
-        task.labels,
+        task.classes,
         table.prices,
         rule=name,
         form=form,
         case_codes=table.codes,
-        case_class=task.label_ids,
+        case_class=task.class_ids,
         case_weights=table.prior,
         chances=table.chances,
         order=order,
@@ -172,15 +175,20 @@ def price_walk(task: Task, walk: RuleWalk, policy: Policy) -> Priced:
         table.n_cases * table.n_tests <= MOST_PRICED_CELLS
     )
     if has_plain_prices and is_small and task.mistakes is None:
-        cases = group_labels(task.label_ids)
+        cases = group_classes(task.class_ids)
         try:
-            expected, worst = walk.price(cases, MAX_STATES, 2**30)
-            wrong, _ = walk.price(cases, MAX_STATES, 2**30, counts_wrong=True)
+            expected, worst = price_states(walk, cases, MAX_STATES, 2**30)
+            wrong, _ = price_states(walk, cases, MAX_STATES, 2**30, counts_wrong=True)
         except OverflowError:
             pass
         else:
             return Priced(expected, worst, max(wrong, 0.0))
-    sample = sample_policy(policy, table, task.label_ids)
+    return price_sampled(task, policy)
+
+
+def price_sampled(task: Task, policy: Policy) -> Priced:
+    """Return what a policy costs on drawn cases."""
+    sample = sample_policy(policy, task.table, task.class_ids)
     return Priced(
         sample.expected_cost, sample.worst_cost, sample.error, False, sample.margin
     )
@@ -195,8 +203,8 @@ def make_walk(
     if task.stop == "neighbourhood":
         options["near"] = find_neighbourhoods(task)
     if rule in (RULES["odtn-h", "paper"], RULES["odtn-h", "released"]):
-        options["copy_bits"] = count_copies(task)
-        # Copies go down with the coins thrown, not with their chances.
+        options["copy_bits"] = task.table.possible.draw_bits
+        # Copies go down with the draws that were seen, not with their chances.
         options["keys_all_done"] = True
     return RuleWalk(
         make_kernel(task), task.table.prices.engine, rule, order=order, skips=skips,
@@ -204,31 +212,22 @@ def make_walk(
     )  # fmt: skip
 
 
-def find_neighbourhoods(task: Task) -> NDArray[np.uint64]:
-    """Return the bits of the cases that each case need not be told from."""
-    table = task.table
-    if table.n_cases > MOST_NEAR:
-        raise InvalidOptionError(
-            f"stop='neighbourhood' takes at most {MOST_NEAR:,} cases, since it "
-            f"compares every two. Got {table.n_cases:,}. Use stop='clique'."
-        )
-    is_near = ~np.isfinite(pair_prices(task, np.arange(table.n_cases)))
-    is_near |= task.label_ids[:, None] == task.label_ids
-    return pack_bits(is_near)
-
-
 def write_out(task: Task, walk: RuleWalk) -> Tree:
     """Return the tree that a walk stands for."""
     try:
-        arrays = walk.grow(group_labels(task.label_ids), MAX_NODES)
+        arrays = write_tree(walk, group_classes(task.class_ids), MAX_NODES)
     except OverflowError:
         raise NoPolicyError(
             f"A tree must have at most {MAX_NODES:,} nodes. Got more: every unknown "
             "outcome doubles what may be seen. Settle some unknown outcomes."
         ) from None
     table = task.table
-    return Tree.from_arrays(
-        arrays, table.tests, task.labels, table.prices, task.mistakes
+    return Tree(
+        table.tests,
+        task.classes,
+        table.prices,
+        nodes=Nodes.from_arrays(arrays),
+        mistakes=task.mistakes,
     )
 
 

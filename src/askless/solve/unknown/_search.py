@@ -2,8 +2,8 @@
 
 Two searches run side by side. One lowers the best cost: it looks at the K best-scored
 tests of each state and buys only tests that are sure to tell something, so that what it
-finds is a policy. The other raises the bound: it looks at all tests, and throws a fresh
-coin whenever an unknown outcome is asked for. Its best policy is the best in truth if
+finds is a policy. The other raises the bound: it looks at all tests, and draws an
+unknown outcome afresh whenever it is asked for. Its best policy is the best in truth if
 it repeats no test on any path, which is checked when it is written out; should one be
 repeated, the search goes on with the tests that were done as a part of the state.
 """
@@ -15,44 +15,45 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.unknown._search import NoisySearch
+from askless._core.unknown_search._problem import Mode
+from askless._core.unknown_search._search import UnknownSearch
 from askless.exceptions import InvalidOptionError
 from askless.policy import Tree
-from askless.problem import PriceList
-from askless.solve._answer import Answer, Limits
-from askless.solve._task import Task
-from askless.solve.search._bounds import least_prices
-from askless.solve.search._race import MOST_BYTES, Race, limit_breadth
-from askless.solve.unknown._expand import Choice, expand_noisy
+from askless.solve._task import Limits, MethodResult, Task
+from askless.solve.search._race import (
+    FOREVER,
+    MOST_BYTES,
+    Pace,
+    Race,
+    Switches,
+    limit_breadth,
+)
+from askless.solve.unknown._expand import Choice, expand_unknown
 from askless.solve.unknown._rules import check_task, grow_tree
-from askless.solve.unknown._table import NoisyTask, state_noisy
+from askless.solve.unknown._table import has_flat_prices, state_unknown
 
-__all__ = ["can_search", "is_noisy", "search_noisy", "search_noisy_restricted"]
+__all__ = [
+    "UnknownRace",
+    "can_search",
+    "search_unknown",
+    "search_unknown_restricted",
+]
 
-SURE, RELAXED, TRACKED = 0, 1, 2
-# The words of a state count its cases in two bytes, with up to four words of noise.
+# (value, whether it is one, first test) of a state; a bound and -1 if it is not solved.
+Result = tuple[float, bool, int]
+
+# The words of a state count its cases in two bytes, with up to four words for the
+# surprisal of each.
 MOST_CASES = 12_000
-FOREVER = 1e9
 TOO_DEAR = 1e290
 # What rounding may have added to a bound, relatively.
 ROUNDING = 1e-9
-# A threshold rises by a share of the open interval each time: larger shares while
-# they are quick, smaller ones when one outlasts its patience. What a step that was
-# given up has proved is remembered; patience grows, so that every step ends some day.
-FIRST_SHARE, LEAST_SHARE, LAST_SHARE = 0.12, 0.02, 0.3
-QUICK_SECONDS = 0.5
-FIRST_PATIENCE, PATIENCE_GROWTH = 2.0, 1.5
 # The least step of a threshold, as a share of the bound.
 LEAST_STEP = 1e-4
 
 
-def is_noisy(task: Task) -> bool:
-    """Return whether a task needs states that carry noise."""
-    return task.table.has_unknown or task.stop in ("neighbourhood", "clique")
-
-
 def can_search(task: Task) -> bool:
-    """Return whether the noisy search carries a task."""
+    """Return whether the search of unknown outcomes carries a task."""
     try:
         _check(task)
     except InvalidOptionError:
@@ -60,7 +61,7 @@ def can_search(task: Task) -> bool:
     return True
 
 
-def search_noisy(
+def search_unknown(
     task: Task,
     limits: Limits,
     *,
@@ -70,7 +71,7 @@ def search_noisy(
     use_huffman: bool = True,
     use_children: bool = True,
     use_shares: bool = True,
-) -> Answer:
+) -> MethodResult:
     """Find a cheapest policy and prove it; stopped early, the best one and a bound.
 
     Parameters
@@ -88,38 +89,34 @@ def search_noisy(
         another; it changes time, never the answer.
     """
     switches = {
+        "use_certificate": use_certificate,
         "use_entropy": use_entropy,
         "use_huffman": use_huffman,
         "use_children": use_children,
         "use_shares": use_shares,
     }
-    race = NoisyRace(task, limits, max_memory, switches)
-    race.use_certificate = use_certificate
-    race.run(race.improve, race.prove)
-    return race.answer()
+    return UnknownRace(task, limits, max_memory, switches).run_both()
 
 
-def search_noisy_restricted(
+def search_unknown_restricted(
     task: Task,
     limits: Limits,
     *,
     max_breadth: int | None = None,
     max_memory: int = MOST_BYTES,
-) -> Answer:
+) -> MethodResult:
     """Search the K best-scored tests of each state, K = 1, 2, 3, ... as time allows.
 
     Parameters
     ----------
     task, limits, max_memory
-        See :func:`search_noisy`.
+        See :func:`search_unknown`.
     max_breadth : int, optional
         The largest K; up to all tests by default.
     """
     limits = limit_breadth(limits, max_breadth)
-    race = NoisyRace(task, limits, max_memory, {})
-    race.max_breadth = max_breadth
-    race.run(race.improve)
-    return race.answer()
+    race = UnknownRace(task, limits, max_memory, {})
+    return race.run_restricted(max_breadth)
 
 
 def _check(task: Task) -> None:
@@ -146,117 +143,96 @@ def _check(task: Task) -> None:
         )
 
 
-class NoisyRace(Race[float]):
+class UnknownRace(Race[float, UnknownSearch]):
     """Two searches over one table: one lowers the best cost, one raises the bound."""
 
     first_breadth = 3
 
     def __init__(
-        self,
-        task: Task,
-        limits: Limits,
-        max_memory: int,
-        switches: dict[str, bool],
+        self, task: Task, limits: Limits, max_memory: int, switches: Switches
     ) -> None:
         _check(task)
-        self.task = task
-        self.stated: NoisyTask = state_noisy(task)
-        self.is_worst = task.objective == "worst"
+        self.stated = state_unknown(task)
+        self.scale = 1.0 if task.objective == "worst" else self.stated.weight_scale
         tree = grow_tree(task, "elimination")
-        super().__init__(
-            limits,
-            tree,
-            self._value_of(tree),
-            task.table.n_tests,
-            is_worst=self.is_worst,
-        )
-        self.max_memory = int(max_memory)
+        super().__init__(task, limits, max_memory, tree, 0.0)
+        self.best = self._value_of(tree)
         self.switches = switches
-        self.use_certificate = True
-        self.quiet = np.zeros(len(self.stated.cases), dtype=np.int64)
+        # Nothing is drawn yet.
+        self.surprisal = np.zeros(len(self.stated.cases), dtype=np.int64)
+        self.is_proved = False
 
     def _value_of(self, tree: Tree) -> float:
-        cost = tree.worst_cost if self.is_worst else tree.expected_cost
-        return cost if self.is_worst else cost * self.stated.weight_scale
+        return self.scale * (tree.worst_cost if self.is_worst else tree.expected_cost)
 
-    def _engine(self, mode: int, **options: Any) -> NoisySearch:
-        stated = self.stated
-        prices = self.task.table.prices
-        engine = NoisySearch(
-            stated.kernel,
-            least_prices(self.task.table),
-            engine=None if _is_flat(prices) else prices.engine,
+    def _cost(self, value: float) -> float:
+        return value / self.scale
+
+    def _engine(self, mode: int, **options: Any) -> UnknownSearch:
+        engine = UnknownSearch(
+            self.stated.problem,
             mode=mode,
-            is_worst=self.is_worst,
-            near=stated.near,
-            block=stated.blocks,
-            stops_near=self.task.stop == "neighbourhood",
-            pair_price=stated.prices,
-            rules=stated.rules if mode != SURE and self.use_certificate else None,
-            max_bytes=max(2**20, self.max_memory // 2),
-            **self.switches,
-            **options,
+            max_bytes=self.engine_bytes,
+            **(self.switches | options),
         )
         self._register(engine)
         return engine
 
-    # The two searches.
+    def _restricted_engine(self, breadth: int, *, by_bits: bool) -> UnknownSearch:
+        # Certificates are for proofs.
+        return self._engine(
+            Mode.SURE_ONLY,
+            breadth=breadth,
+            by_information=by_bits,
+            use_certificate=False,
+        )
 
-    def improve(self) -> None:
-        """Search ever more tests of each state, and keep the best policy found."""
-        for breadth, by_information in self._breadths():
-            if self._is_settled() or self.limits.left() == 0:
-                return
-            engine = self._engine(SURE, breadth=breadth, by_information=by_information)
-            result = engine.run_state(
-                self.stated.cases, self.quiet, self.best, self.limits.left()
-            )
-            if result is not None and result[1] and result[0] < self.best:
-                self._offer_tree(self._extract(engine))
-            self._forget(engine)
+    def _run(
+        self, engine: UnknownSearch, theta: float, seconds: float
+    ) -> Result | None:
+        return engine.run(self.stated.cases, self.surprisal, theta, seconds)
+
+    def _take_policy(self, engine: UnknownSearch, result: Result, breadth: int) -> None:
+        if result[1] and result[0] < self.best:
+            self._offer_tree(self._extract(engine))
 
     def prove(self) -> None:
         """Raise the threshold until the bound meets the best cost."""
         full = self.task.table.prices.full
-        # Where prices differ, a relaxed search throws cheap coins again and again.
+        # Where prices differ, fresh draws of cheap tests are bought again and again.
         is_even = full.min() > 0 and full.max() == full.min()
-        is_even = is_even and _is_flat(self.task.table.prices)
-        for mode in (RELAXED, TRACKED) if is_even else (TRACKED,):
-            if self._prove_by(mode):
+        is_even = is_even and has_flat_prices(self.task.table.prices)
+        for mode in (Mode.FRESH_DRAWS, Mode.TRACKED) if is_even else (Mode.TRACKED,):
+            self._prove_by(mode)
+            if self.is_proved or self._is_over():
                 return
 
-    def _prove_by(self, mode: int) -> bool:
-        """Raise the bound by one engine; False if its answer is not a policy."""
-        engine = self._engine(mode)
-        share, patience = FIRST_SHARE, FIRST_PATIENCE
-        while not self._is_settled() and self.limits.left() > 0:
-            best, began = self.best, self.limits.elapsed
-            gap = best - self.lower
-            theta = min(
-                best, self.lower + max(share * gap, LEAST_STEP * max(self.lower, gap))
-            )
-            seconds = min(patience, self.limits.left())
-            result = engine.run_state(self.stated.cases, self.quiet, theta, seconds)
-            if result is None and engine.is_too_deep:
-                return False
-            if result is None:
-                # What the root is proved to cost counts all the same.
-                self._raise_lower(engine.lower_bound(self.stated.cases, self.quiet))
-                share = max(LEAST_SHARE, share / 2)
-                patience *= PATIENCE_GROWTH
-                continue
-            if self.limits.elapsed - began < QUICK_SECONDS:
-                share = min(LAST_SHARE, 1.5 * share)
-            value, is_exact, _ = result
-            self._raise_lower(value)
-            if is_exact:
-                tree = self._extract(engine)
-                if not _repeats(tree):
-                    self._offer_tree(tree)
-                    self._raise_lower(self.best)
-                    return True
-                return mode == TRACKED
-        return True
+    def _prove_by(self, mode: int) -> None:
+        """Raise the bound by one engine; its best policy may turn out to be none."""
+        pace = Pace(0.12, 0.02, 0.3, growth=1.5, quick=0.5)
+        self._raise_by(self._engine(mode), pace)
+
+    def _take_proof(self, engine: UnknownSearch, theta: float, result: Result) -> bool:
+        value, is_exact, _ = result
+        self._raise_lower(value)
+        if is_exact:
+            tree = self._extract(engine)
+            if not _repeats(tree):
+                self._offer_tree(tree)
+                self._raise_lower(self.best)
+                self.is_proved = True
+        return is_exact
+
+    def _proved(self, engine: UnknownSearch) -> float:
+        return engine.lower_bound(self.stated.cases, self.surprisal)
+
+    def _is_lost(self, engine: UnknownSearch) -> bool:
+        return engine.is_too_deep
+
+    def _next_threshold(self, share: float) -> float:
+        best, lower = self.best, self.lower
+        gap = best - lower
+        return min(best, lower + max(share * gap, LEAST_STEP * max(lower, gap)))
 
     def _is_met(self) -> bool:
         return self.lower >= self.best * (1 - ROUNDING)
@@ -264,37 +240,28 @@ class NoisyRace(Race[float]):
     def _offer_tree(self, tree: Tree) -> None:
         self._offer(self._value_of(tree), tree)
 
-    def _cost(self, value: float) -> float:
-        return value if self.is_worst else value / self.stated.weight_scale
-
-    def answer(self) -> Answer:
+    def find_result(self) -> MethodResult:
         """Return the best policy and the bound."""
         lower = self.lower * (1 - ROUNDING)
         if lower == 0 < self.best:
-            return Answer(self.tree)
-        return Answer(self.tree, self._cost(lower), "search")
+            return MethodResult(self.tree)
+        return MethodResult(self.tree, self._cost(lower), "search")
 
-    def _extract(self, engine: NoisySearch) -> Tree:
+    def _extract(self, engine: UnknownSearch) -> Tree:
         """Write the policy that a search has found out as a tree."""
 
         def choose(
-            cases: NDArray[np.int32], noise: NDArray[np.int64], done: tuple[int, ...]
+            cases: NDArray[np.int32],
+            surprisal: NDArray[np.int64],
+            done: tuple[int, ...],
         ) -> Choice:
-            result = engine.run_state(cases, noise, TOO_DEAR, FOREVER, done)
+            result = engine.run(cases, surprisal, TOO_DEAR, FOREVER, done)
             if result is None or not result[1]:
-                raise AssertionError("a search that was not stopped has an answer")
+                raise AssertionError("a search that was not stopped has a policy")
             return result[2]
 
-        engine.resume()
-        tree = expand_noisy(self.task, self.stated, choose)
-        if self.is_stopped:
-            engine.stop()
-        return tree
-
-
-def _is_flat(prices: PriceList) -> bool:
-    """Return whether every test has one price, whatever it shows and goes with."""
-    return not prices.by_outcome and all(group is None for group in prices.group)
+        with self._reading(engine):
+            return expand_unknown(self.task, self.stated, choose)
 
 
 def _repeats(tree: Tree) -> bool:

@@ -1,9 +1,9 @@
 """Tests in a fixed order for tables with unknown outcomes.
 
-The order is chosen greedily on drawn worlds: for every case, some falls of its coins.
-The test comes next that, on average over the worlds, rules out the largest share of the
-opponents still left. When that has dried up, tests are appended until every two cases
-are told apart for sure.
+The order is chosen greedily on drawn worlds: for every case, some draws of its unknown
+outcomes. The test comes next that, on average over the worlds, rules out the largest
+share of the opponents still left. When no test rules out any more, tests are appended
+until every two cases are told apart for sure.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from askless.exceptions import InvalidOptionError
 from askless.policy import Sequence, Tree
-from askless.solve._answer import Answer
-from askless.solve._task import Task
+from askless.solve._task import MethodResult, Task
 from askless.solve.unknown._rules import (
     RULES,
-    answer_walk,
     check_task,
+    follow_walk,
     make_rule,
     make_walk,
 )
@@ -37,7 +36,7 @@ def grow_non_adaptive(
     samples: int = 10,
     threshold: float | None = None,
     random_state: Any = None,
-) -> Answer:
+) -> MethodResult:
     """Ask tests in one order for all cases, until the case at hand is settled.
 
     Parameters
@@ -45,7 +44,7 @@ def grow_non_adaptive(
     task : Task
         What to solve.
     samples : int, default=10
-        How many falls of its coins are drawn for each case.
+        How often the unknown outcomes of each case are drawn.
     threshold : float, optional
         Stop choosing by score at less than this; m to the -5 by default, m the cases.
     random_state : int, optional
@@ -53,18 +52,18 @@ def grow_non_adaptive(
     """
     order = find_order(task, samples, threshold, random_state)
     walk = make_walk(task, RULES["elimination", "paper"], order=order, skips=False)
-    return answer_walk(task, walk, lambda: _make_sequence(task, order))
+    return follow_walk(task, walk, lambda: _make_sequence(task, order))
 
 
 def _make_sequence(task: Task, order: NDArray[np.int32]) -> Sequence:
     table = task.table
     return Sequence(
         table.tests,
-        task.labels,
+        task.classes,
         table.prices,
         order=order,
         case_codes=table.codes[order],
-        case_class=task.label_ids,
+        case_class=task.class_ids,
         case_weights=table.prior,
         mistakes=task.mistakes,
     )
@@ -76,7 +75,7 @@ def grow_low_adaptive(
     samples: int = 10,
     threshold: float | None = None,
     random_state: Any = None,
-) -> Answer:
+) -> MethodResult:
     """Ask tests in one order, and leave out those that can rule out no case.
 
     Parameters
@@ -86,15 +85,15 @@ def grow_low_adaptive(
     """
     order = find_order(task, samples, threshold, random_state)
     walk = make_walk(task, RULES["elimination", "paper"], order=order, skips=True)
-    answer = answer_walk(task, walk, lambda: make_rule(task, "order", order=order))
-    if isinstance(answer.policy, Tree):
-        count = count_hindsight(task, answer.policy)
+    found = follow_walk(task, walk, lambda: make_rule(task, "order", order=order))
+    if isinstance(found.policy, Tree):
+        count = count_hindsight(task, found.policy)
         note = (
             f"A diagnostic: only {count:.6g} tests on average turn out to rule out a "
             "case. Counting these alone, as the paper's table does, takes hindsight."
         )
-        answer = answer._replace(notes=(note,))
-    return answer
+        found = found._replace(notes=(note,))
+    return found
 
 
 def find_order(
@@ -114,8 +113,7 @@ def find_order(
     worlds = np.repeat(np.arange(n), samples)
     seen = _draw_worlds(task, worlds, rng)
     weight = table.prior[worlds] / samples
-    is_rival = task.label_ids[worlds][:, None] != task.label_ids[None, :]
-    alive = is_rival.copy()
+    alive = task.class_ids[worlds][:, None] != task.class_ids[None, :]
     least = float(n) ** -5 if threshold is None else threshold
     lows = np.maximum(table.prices.full, 1e-300)
     order: list[int] = []
@@ -125,10 +123,10 @@ def find_order(
         open_worlds = np.flatnonzero(counts)
         if open_worlds.size == 0:
             break
-        rivals = alive[open_worlds].astype(np.float32)
+        opponents = alive[open_worlds].astype(np.float32)
         scores = np.zeros(len(left))
         for i, test in enumerate(left):
-            gone = _count_gone(task, test, rivals, seen[test, open_worlds])
+            gone = _count_gone(task, test, opponents, seen[test, open_worlds])
             shares = gone / counts[open_worlds]
             scores[i] = float((weight[open_worlds] * shares).sum())
         ratios = scores / lows[left]
@@ -145,42 +143,25 @@ def find_order(
 def _draw_worlds(
     task: Task, worlds: NDArray[np.int64], rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Return what every test shows in every world, coins thrown."""
-    table = task.table
-    seen = table.codes[:, worlds].astype(np.int64)
-    for test in range(table.n_tests):
-        unknown = np.flatnonzero(table.is_unknown[test, worlds])
-        if unknown.size and table.tests[test].n_levels:
-            chances = table.chances[test]
-            seen[test, unknown] = rng.choice(len(chances), unknown.size, p=chances)
-    return seen
-
-
-def _contradicts(task: Task, test: int) -> NDArray[np.bool_]:
-    """Return, for each code, which cases cannot show it."""
-    table = task.table
-    n_codes = table.tests[test].n_levels + 2
-    codes = table.codes[test]
-    never = np.arange(n_codes)[:, None] != codes[None, :]
-    chances = np.zeros(n_codes)
-    chances[: len(table.chances[test])] = table.chances[test]
-    never[:, table.is_unknown[test]] = (chances <= 0)[:, None]
-    # Nothing is known of a test without a level.
-    never[table.tests[test].unknown_code] = False
-    return np.asarray(never)
+    """Return what every test shows in every world, unknown outcomes drawn."""
+    possible = task.table.possible
+    return np.stack(
+        [possible.draw_all(test, worlds, rng) for test in range(task.table.n_tests)]
+    )
 
 
 def _count_gone(
-    task: Task, test: int, rivals: NDArray[np.float32], seen: NDArray[np.int64]
+    task: Task, test: int, opponents: NDArray[np.float32], seen: NDArray[np.int64]
 ) -> NDArray[np.float32]:
-    """Return how many of the rivals in each world an outcome rules out."""
-    by_code = rivals @ _contradicts(task, test).T.astype(np.float32)
+    """Return how many of the opponents in each world an outcome rules out."""
+    cannot_show = ~task.table.possible.can_show_each(test)
+    by_code = opponents @ cannot_show.T.astype(np.float32)
     gone: NDArray[np.float32] = by_code[np.arange(len(seen)), seen]
     return gone
 
 
 def _rules_out(task: Task, test: int, seen: NDArray[np.int64]) -> NDArray[np.bool_]:
-    gone: NDArray[np.bool_] = _contradicts(task, test)[seen]
+    gone: NDArray[np.bool_] = ~task.table.possible.can_show_each(test)[seen]
     return gone
 
 
@@ -191,35 +172,25 @@ def _separate(task: Task, order: list[int]) -> list[int]:
     that no test tells ask for nothing.
     """
     table = task.table
-    together = task.label_ids[:, None] != task.label_ids
+    together = task.class_ids[:, None] != task.class_ids
     for test in order:
-        together &= ~_tells(task, test)
+        together &= ~task.table.possible.tells(test)
     added: list[int] = []
     for test in range(table.n_tests):
         if test in order or not together.any():
             continue
-        told = together & _tells(task, test)
+        told = together & task.table.possible.tells(test)
         if told.any():
             added.append(test)
             together &= ~told
     return added
 
 
-def _tells(task: Task, test: int) -> NDArray[np.bool_]:
-    """Return which pairs of cases a test is sure to tell apart."""
-    possible = ~_contradicts(task, test)[: task.table.tests[test].n_levels + 1]
-    shared = possible.T.astype(np.float32) @ possible.astype(np.float32)
-    told = np.asarray(shared == 0)
-    if task.table.tests[test].n_levels == 0:
-        told[:] = False
-    return told
-
-
 def count_hindsight(task: Task, tree: Tree) -> float:
     """Return the mean number of tests that turn out to rule out a case."""
     total = 0.0
-    possible = {
-        test: ~_contradicts(task, test)
+    can_show = {
+        test: task.table.possible.can_show_each(test)
         for test in {int(t) for t in tree.test if t >= 0}
     }
     alive = {0: np.ones(task.table.n_cases, dtype=bool)}
@@ -230,7 +201,7 @@ def count_hindsight(task: Task, tree: Tree) -> float:
             continue
         for branch in range(tree.branch_start[node], tree.branch_start[node + 1]):
             child = int(tree.branch_child[branch])
-            kept = mine & possible[test][int(tree.branch_code[branch])]
+            kept = mine & can_show[test][int(tree.branch_code[branch])]
             alive[child] = kept
             if kept.sum() < mine.sum():
                 start, end = tree.weight_start[child], tree.weight_start[child + 1]

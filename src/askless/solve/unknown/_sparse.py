@@ -1,10 +1,10 @@
 """For tables in which almost every outcome is unknown.
 
-If a test knows the outcome of few cases only, the true case mostly throws coins, and
-what helps is to rule out others: the test comes next whose coin rules out most. Now and
-then, when the number of tests done is a power of two, the few cases that at least half
-of these tests speak about are checked: they are told apart, and the one that is left is
-tried until it is contradicted or alone.
+If a test knows the outcome of few cases only, what the true case shows is mostly drawn,
+and what helps is to rule out others: the test comes next whose draw rules out most. Now
+and then, when the number of tests done is a power of two, the few cases that at least
+half of these tests speak about are checked: they are told apart, and the one that is
+left is tried until it is contradicted or alone.
 
 The published text of this algorithm was not at hand; this is a reconstruction from its
 summary. The decision is right in any case, since it waits until one class is left.
@@ -13,30 +13,27 @@ summary. The decision is right in any case, since it waits until one class is le
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core.unknown._scores import score_tests
+from askless._core.unknown._table import Effect
 from askless.exceptions import NoPolicyError
 from askless.policy import Rule
 from askless.policy._rule import RULES, Belief, make_belief
-from askless.policy._sample import sample_policy
-from askless.solve._answer import Answer, Priced
-from askless.solve._task import Task
+from askless.solve._task import MethodResult, Task
 from askless.solve.unknown._expand import expand_beliefs
-from askless.solve.unknown._rules import check_task, make_rule
+from askless.solve.unknown._rules import check_task, make_rule, price_sampled
 
 __all__ = ["SparseRule", "grow_sparse"]
 
 # Written out as a tree of at most so many nodes.
 MAX_NODES = 2_000
-# The kind of a test that is sure to tell cases of different class apart.
-SURE = 2
 
 
-def grow_sparse(task: Task, *, online: bool = False) -> Answer:
-    """Rule out most by coins, and check the cases that many tests speak about.
+def grow_sparse(task: Task, *, online: bool = False) -> MethodResult:
+    """Rule out most by draws, and check the cases that many tests speak about.
 
     Parameters
     ----------
@@ -60,39 +57,35 @@ def grow_sparse(task: Task, *, online: bool = False) -> Answer:
     )
     if not online:
         try:
-            return Answer(expand_beliefs(task, rule, MAX_NODES))
+            return MethodResult(expand_beliefs(task, rule, MAX_NODES))
         except NoPolicyError:
             pass
-    sample = sample_policy(rule, task.table, task.label_ids)
-    priced = Priced(
-        sample.expected_cost, sample.worst_cost, sample.error, False, sample.margin
-    )
-    return Answer(rule, priced=priced)
+    return MethodResult(rule, priced=price_sampled(task, rule))
 
 
 class SparseRule(Rule):
     """The rule for sparse tables; a belief also notes the members being checked."""
 
     def _choose(self, state: Belief) -> int | None:
-        labels = self.case_class[state.cases]
-        if not np.any(labels != labels[0]):
+        classes = self.case_class[state.cases]
+        if not np.any(classes != classes[0]):
             return None
         chosen = self._check_members(state, self._members(state))
         if chosen is not None:
             return chosen
-        weight = self.kernel.weigh_cases(state.cases, state.noise)
+        weight = self.kernel.weigh_cases(state.cases, state.surprisal)
         number = RULES["elimination", "paper"]
-        kinds = self.kernel.score_tests(state.cases, weight, number)[1]
+        effects = score_tests(self.kernel, state.cases, weight, number)[1]
         is_open = np.ones(len(self.tests), dtype=bool)
         is_open[list(state.done)] = False
-        if not np.any(is_open & (kinds == SURE)):
+        if not np.any(is_open & (effects == Effect.SURE_TO_TELL)):
             return None
         gone = self._expect_gone(state)
         gains = gone / np.maximum(self.prices.full, 1e-300)
-        gains[~is_open | (gone <= 1e-12) | (kinds == 0)] = -1.0
+        gains[~is_open | (gone <= 1e-12) | (effects == Effect.TELLS_NOTHING)] = -1.0
         best = float(gains.max())
         if best <= 0:
-            return int(np.argmax(is_open & (kinds == SURE)))
+            return int(np.argmax(is_open & (effects == Effect.SURE_TO_TELL)))
         return int(np.argmax(gains >= best * (1 - 1e-12)))
 
     def advance(self, state: Belief, code: int) -> Belief:
@@ -102,7 +95,7 @@ class SparseRule(Rule):
         after = super().advance(state, code)
         kept = set(after.cases.tolist())
         note = tuple(m for m in members if m in kept) if is_check else ()
-        return make_belief(after.cases, after.noise, after.done, note)
+        return make_belief(after.cases, after.surprisal, after.done, note)
 
     def _members(self, state: Belief) -> tuple[int, ...]:
         """Return the members being checked, or those to be checked from now on."""
@@ -113,8 +106,7 @@ class SparseRule(Rule):
             return ()
         known = np.zeros(len(state.cases), dtype=np.int64)
         for test in state.done:
-            codes = self.case_codes[test, state.cases]
-            known += codes != self.tests[test].unknown_code
+            known += ~self.possible.is_unknown_in(test, state.cases)
         return tuple(sorted(state.cases[2 * known >= n_done].tolist()))
 
     def _check_members(self, state: Belief, members: tuple[int, ...]) -> int | None:
@@ -126,52 +118,31 @@ class SparseRule(Rule):
         first = members[0]
         for other in members[1:]:
             if self.case_class[other] != self.case_class[first]:
-                tells = is_open & self._tells(first, other)
+                tells = is_open & self.possible.tells_from(first, [other])[:, 0]
                 if tells.any():
                     return int(np.argmax(tells))
         if len({int(self.case_class[m]) for m in members}) > 1:
             return None
-        rivals = state.cases[self.case_class[state.cases] != self.case_class[first]]
-        own = self.case_codes[:, first]
-        block = self.case_codes[:, rivals]
-        is_unknown = block == self._unknown[:, None]
-        never = self._chance_of(own) <= 0
-        gone = (block != own[:, None]) & (~is_unknown | never[:, None])
-        counts = gone.sum(axis=1) * (is_open & (own != self._unknown))
+        others = state.cases[self.case_class[state.cases] != self.case_class[first]]
+        gone = self.possible.tells_from(first, others).sum(axis=1)
+        counts = gone * (is_open & ~self.possible.is_unknown[:, first])
         return int(np.argmax(counts)) if counts.any() else None
-
-    @cached_property
-    def _unknown(self) -> NDArray[np.int64]:
-        """The code of an unknown outcome of each test."""
-        return np.array([test.unknown_code for test in self.tests])
 
     @cached_property
     def _chances(self) -> NDArray[np.float64]:
         """The chance of each code of each test where the outcome is unknown."""
-        chances = np.zeros((len(self.tests), int(self._unknown.max()) + 1))
+        most = max(test.n_levels for test in self.tests)
+        chances = np.zeros((len(self.tests), most + 2))
         for test, given in enumerate(self.chances):
             n_levels = self.tests[test].n_levels
             chances[test, :n_levels] = given[:n_levels]
         return chances
 
-    def _chance_of(self, codes: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the chance of one code of each test."""
-        return np.asarray(self._chances[np.arange(len(codes)), codes])
-
-    def _tells(self, a: int, b: int) -> NDArray[np.bool_]:
-        """Return which tests are sure to tell two cases apart."""
-        own, other = self.case_codes[:, a], self.case_codes[:, b]
-        is_coin, is_other_coin = own == self._unknown, other == self._unknown
-        tells = (own != other) & ~is_coin & ~is_other_coin
-        tells |= is_coin & ~is_other_coin & (self._chance_of(other) <= 0)
-        tells |= is_other_coin & ~is_coin & (self._chance_of(own) <= 0)
-        return np.asarray(tells)
-
     def _expect_gone(self, state: Belief) -> NDArray[np.float64]:
-        """Return how many cases the coin of each test rules out on average."""
+        """Return how many cases the draw of each test rules out on average."""
         block = self.case_codes[:, state.cases]
-        known = (block != self._unknown[:, None]).sum(axis=1)
-        gone = known.astype(np.float64)
+        is_known = ~self.possible.is_unknown[:, state.cases]
+        gone = is_known.sum(axis=1).astype(np.float64)
         for code in range(self._chances.shape[1]):
             # Levels of most tests are few; those without a chance take nothing off.
             if self._chances[:, code].any():

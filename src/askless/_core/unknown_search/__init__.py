@@ -1,0 +1,1 @@
+"""The search of tables with unknown outcomes."""

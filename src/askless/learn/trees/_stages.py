@@ -1,0 +1,66 @@
+"""What a learner that takes its time tells: its stages, and why it was stopped.
+
+This module must not know what is learned.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+from askless.exceptions import StoppedEarlyWarning
+from askless.learn._anytime import Listener, Stage
+
+__all__ = ["StageLog", "warn_greedy_only", "warn_interrupted"]
+
+# Frames up to the user: here, a step of the learner, `_grow`, `_learn` and `fit`.
+_TO_USER = 6
+
+
+class StageLog:
+    """The stages so far, each told to a listener when it ends.
+
+    Examples
+    --------
+    >>> log = StageLog(lambda stage: print(stage.name, stage.best))
+    >>> log.add("greedy", 7.0, 5.0)
+    greedy 5.0
+    >>> len(log.stages)
+    1
+    """
+
+    def __init__(self, listener: Listener | None) -> None:
+        self.listener = listener
+        self.start = time.monotonic()
+        self.stages: list[Stage] = []
+
+    @property
+    def seconds(self) -> float:
+        """The time since the start."""
+        return time.monotonic() - self.start
+
+    def add(
+        self, name: str, cost: float, best: float, done: float | None = None
+    ) -> None:
+        """Note a stage: what it found, the best so far, and how much of all is done."""
+        self.stages.append(Stage(name, self.seconds, cost, best, done))
+        if self.listener is not None:
+            self.listener(self.stages[-1])
+
+
+def warn_greedy_only(time_limit: float, seconds: float) -> None:
+    """Warn that there was no time for more than the greedy tree."""
+    warnings.warn(
+        "time_limit must leave time for more than the greedy tree. Got "
+        f"{time_limit:g} s, and the greedy tree alone took {seconds:.2g} s. It is "
+        "returned; allow more time for a better one.",
+        StoppedEarlyWarning,
+        stacklevel=_TO_USER,
+    )
+
+
+def warn_interrupted(
+    what: str = "Interrupted: the best tree so far is returned.",
+) -> None:
+    """Warn that the user has interrupted the learner."""
+    warnings.warn(what, StoppedEarlyWarning, stacklevel=_TO_USER)

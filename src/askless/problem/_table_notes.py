@@ -1,0 +1,51 @@
+"""Remark on a table: what a careful reader would say before it is solved.
+
+It must not change the table, nor know who solves it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from askless.problem._table import Table
+
+__all__ = ["list_notes"]
+
+
+def list_notes(table: Table) -> list[str]:
+    """Return remarks on a table: nothing to decide, tests that show nothing ..."""
+    notes = []
+    if table.n_cases == 1:
+        notes.append(
+            f"There is only one case, {table.cases[0]!r}, so nothing is left to find "
+            "out and no test is ever bought."
+        )
+    elif table.n_classes == 1:
+        notes.append(
+            f"All cases have the class {table.classes[0]!r}, so there is nothing to "
+            "decide and no test is ever bought."
+        )
+    for i, test in enumerate(table.tests):
+        if np.all(table.codes[i] == table.codes[i, 0]):
+            notes.append(
+                f"The test {test.name!r} shows the same for every case, so it is "
+                "never bought."
+            )
+    if table.indistinct:
+        notes.append(_note_indistinct(table))
+    return notes
+
+
+def _note_indistinct(table: Table) -> str:
+    a, b = table.indistinct[0]
+    classes = table.case_classes
+    n_pairs = len(table.indistinct)
+    return (
+        f"No test is sure to tell {table.cases[a]!r} from {table.cases[b]!r}, though "
+        f"their classes differ ({classes[a]!r} and {classes[b]!r}): {n_pairs} such "
+        f"pair{'s' * (n_pairs > 1)}. Add a test, or merge such cases by "
+        "table.merged()."
+    )

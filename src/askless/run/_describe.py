@@ -1,0 +1,97 @@
+"""Describe where an interview stands, in plain data that any screen can show.
+
+It must not know how a question is shown.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from askless.run._ahead import Branch
+from askless.run._interview import Interview
+
+__all__ = ["describe"]
+
+
+def describe(interview: Interview) -> dict[str, Any]:
+    """Return the next question of an interview, or its decision, as plain data.
+
+    Parameters
+    ----------
+    interview : Interview
+        What to describe; it is not changed.
+
+    Returns
+    -------
+    dict
+        ``event`` is ``"question"`` or ``"decision"``. Both have ``spent``,
+        ``left_at_worst`` and ``likely``: the decisions that are possible with their
+        shares, the likeliest first. A question has the ``test``, its ``kind``,
+        ``outcomes``, ``price``, ``price_at_most``, ``ordered`` (itself, and the tests
+        that are bought together with it), ``why`` it is asked, the ``branches`` that
+        may follow, and ``decision_now``. A decision has its ``certainty``,
+        ``cost_of_all``, ``n_unanswered`` and the ``path`` to it. All of it can be
+        written as JSON.
+
+    Examples
+    --------
+    >>> import askless
+    >>> from askless.run import Interview
+    >>> table = askless.Table([["dark", "dead"], ["dark", "live"], ["dim", "live"]],
+    ...                       ["fuse", "bulb", "dimmer"], tests=["lamp", "socket"],
+    ...                       costs={"lamp": 1, "socket": 5})
+    >>> interview = Interview(askless.solve(table).policy)
+    >>> question = describe(interview)
+    >>> question["test"], question["price"], question["outcomes"]
+    ('lamp', 1.0, ['dark', 'dim'])
+    >>> interview.answer("dim")
+    >>> decision = describe(interview)
+    >>> decision["decision"], decision["certainty"], decision["spent"]
+    ('dimmer', 1.0, 1.0)
+    """
+    session = interview.session
+    shares = session.probabilities
+    money = {"spent": session.spent, "left_at_worst": session.left_at_worst}
+    likely = [
+        {"decision": label, "share": shares[label]}
+        for label in sorted(shares, key=lambda label: -shares[label])
+        if shares[label] > 0
+    ]
+    if interview.is_over:
+        return {
+            "event": "decision",
+            "decision": session.decision,
+            "certainty": interview.certainty,
+            **money,
+            "cost_of_all": session.policy.prices.cost_of_all(),
+            "n_unanswered": interview.n_unanswered,
+            "path": session.log,
+            "likely": likely,
+        }
+    assert session.test is not None
+    test = session.policy.test_by_name[session.test]
+    return {
+        "event": "question",
+        "test": test.name,
+        "kind": test.kind,
+        "outcomes": list(test.outcomes),
+        "price": session.price,
+        "price_at_most": session.price_at_most,
+        "ordered": list(session.ordered),
+        **money,
+        "why": session.why(),
+        "branches": [_describe_branch(branch) for branch in session.branches()],
+        "decision_now": session.decision_now,
+        "likely": likely,
+    }
+
+
+def _describe_branch(branch: Branch) -> dict[str, Any]:
+    return {
+        "label": branch.label,
+        "outcomes": list(branch.outcomes),
+        "share": branch.share,
+        "test": branch.test,
+        "decision": branch.decision,
+        "n_decisions": branch.n_decisions,
+    }
