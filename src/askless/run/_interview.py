@@ -40,6 +40,8 @@ class Interview:
         What to ask and what to decide.
     journal : Journal or another StepLog, optional
         Where to log every step.
+    session : Session, optional
+        Where to go on from; a new session by default.
 
     Attributes
     ----------
@@ -61,8 +63,14 @@ class Interview:
     ('fuse', 0.5)
     """
 
-    def __init__(self, policy: Policy, journal: StepLog | None = None) -> None:
-        self.session = Session(policy)
+    def __init__(
+        self,
+        policy: Policy,
+        journal: StepLog | None = None,
+        *,
+        session: Session | None = None,
+    ) -> None:
+        self.session = Session(policy) if session is None else session
         self.journal = journal
         # A step whose line may be in the log already, though the session has not moved.
         self._pending: tuple[Step, int] | None = None
@@ -71,8 +79,7 @@ class Interview:
     def resume(cls, policy: Policy, path: str | Path) -> Interview:
         """Go on with the interview that a log was left at."""
         journal, session = Journal.resume(path, policy)
-        interview = cls(policy, journal)
-        interview.session = session
+        interview = cls(policy, journal, session=session)
         interview._catch_up()
         return interview
 
@@ -84,7 +91,7 @@ class Interview:
     @property
     def certainty(self) -> float:
         """Share of the decision, or of what would be decided now."""
-        return self.session.probabilities[self.session.decision_now]
+        return self.session.certainty
 
     @property
     def n_unanswered(self) -> int:
@@ -125,8 +132,7 @@ class Interview:
 
     def what_if(self, outcome: object) -> Interview:
         """Return how the interview would go on after an answer; nothing is logged."""
-        other = Interview(self.session.policy)
-        other.session = self.session.copy()
+        other = Interview(self.session.policy, session=self.session.copy())
         other.answer(outcome)
         return other
 

@@ -6,5 +6,6 @@ policy was found. The extra ``serve`` brings what it needs.
 
 from askless.serve._app import create_app
 from askless.serve._keys import make_key
+from askless.serve._limits import Limits
 
-__all__ = ["create_app", "make_key"]
+__all__ = ["Limits", "create_app", "make_key"]

@@ -9,18 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import anyio.to_thread
-import msgspec
 import numpy as np
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
 
-from askless.exceptions import (
-    AsklessError,
-    InvalidAnswerError,
-    UnknownNameError,
-)
+from askless.exceptions import InvalidAnswerError
 from askless.run import Interview
 from askless.serve._bodies import (
     AnswerBody,
@@ -31,11 +24,18 @@ from askless.serve._bodies import (
     read_body,
 )
 from askless.serve._library import Library, Offer
+from askless.serve._limits import Limits
 from askless.serve._metrics import Metrics
-from askless.serve._sessions import Live, Sessions, StaleStep
-from askless.serve._steps import explain, follow
+from askless.serve._paths import Paths
+from askless.serve._respond import guarded, to_response
+from askless.serve._sessions import Live, Sessions, to_request
+from askless.serve._steps import Recall, explain, follow, list_unused
+from askless.serve._store import Repeat
+from askless.serve._work import Workers
 
-__all__ = ["Api", "to_response"]
+__all__ = ["Api", "decide_rows", "describe_offer", "describe_policy"]
+
+MAX_KEY = 200
 
 
 class Api:
@@ -46,51 +46,49 @@ class Api:
     library : Library
     sessions : Sessions
     metrics : Metrics
+    limits : Limits
     """
 
-    def __init__(self, library: Library, sessions: Sessions, metrics: Metrics) -> None:
+    def __init__(
+        self, library: Library, sessions: Sessions, metrics: Metrics, limits: Limits
+    ) -> None:
         self.library, self.sessions, self.metrics = library, sessions, metrics
+        self.limits = limits
+        self.workers = Workers(limits.n_workers)
+        self._paths = Paths()
 
     def routes(self) -> list[Route]:
         """Return what is served where."""
-        return [
-            Route("/v1/policies", self._guarded(self.list_policies)),
-            Route("/v1/policies/{name}", self._guarded(self.show_policy)),
-            self._post("/v1/policies/{name}/next", self.next),
-            self._post("/v1/policies/{name}/decide", self.decide),
-            self._post("/v1/sessions", self.begin),
-            Route("/v1/sessions/{id}", self._guarded(self.show_session)),
-            Route("/v1/sessions/{id}/log", self._guarded(self.show_log)),
-            *[
-                self._post(f"/v1/sessions/{{id}}/{act}", self._step(act))
+        gets = {
+            "/v1/policies": self.list_policies,
+            "/v1/policies/{name}": self.show_policy,
+            "/v1/sessions/{id}": self.show_session,
+            "/v1/sessions/{id}/log": self.show_log,
+        }
+        posts = {
+            **{
+                f"/v1/sessions/{{id}}/{act}": self._step(act)
                 for act in ("answer", "skip", "unsure", "undo")
-            ],
+            },
+            "/v1/policies/{name}/next": self.next,
+            "/v1/policies/{name}/decide": self.decide,
+            "/v1/sessions": self.begin,
+        }
+        return [
+            *[Route(p, guarded(h), methods=["POST"]) for p, h in posts.items()],
+            *[Route(p, guarded(h), methods=["GET"]) for p, h in gets.items()],
         ]
-
-    def _post(self, path: str, handle: Callable[[Request], Any]) -> Route:
-        return Route(path, self._guarded(handle), methods=["POST"])
 
     # Policies.
 
     async def list_policies(self, request: Request) -> Any:
         """Return what is offered."""
-        return {"policies": [_describe_offer(offer) for offer in self.library.offers()]}
+        self.library.refresh()
+        return {"policies": [describe_offer(offer) for offer in self.library.offers()]}
 
     async def show_policy(self, request: Request) -> Any:
         """Return one policy: its tests, prices and classes."""
-        offer = self.find(request.path_params["name"])
-        policy = offer.policy
-        tests = [
-            {
-                "name": test.name,
-                "kind": test.kind,
-                "cost": float(policy.prices.full[index]),
-                "outcomes": list(test.outcomes) if test.kind == "category" else None,
-            }
-            for index, test in enumerate(policy.tests)
-        ]
-        classes = [] if policy.answers_number else list(policy.classes)
-        return {**_describe_offer(offer), "tests": tests, "classes": classes}
+        return describe_policy(self.find(request.path_params["name"]))
 
     async def next(self, request: Request) -> Any:
         """Return what to ask after some answers."""
@@ -99,19 +97,24 @@ class Api:
         answers = [answer.to_entry() for answer in body.answers]
 
         def work() -> dict[str, Any]:
-            interview = follow(offer.policy, answers)
-            asked = {entry["test"] for entry in interview.session.log}
-            unused = [a["test"] for a in answers if a["test"] not in asked]
+            interview = self.follow(offer, answers)
+            unused = list_unused(interview, answers)
             return explain(interview, body.include, unused=unused)
 
-        state = await self._run(offer, work)
+        state = await self.run(offer, work, body.include)
         return {"policy": offer.name, "version": offer.digest, **state}
+
+    def follow(self, offer: Offer, answers: list[dict[str, Any]]) -> Interview:
+        """Return where answers lead."""
+        return follow(offer.policy, answers, Recall(self._paths, offer.digest))
 
     async def decide(self, request: Request) -> Any:
         """Return the decision and the cost of each row."""
         offer = self.find(request.path_params["name"])
         body = read_body(await request.body(), DecideBody)
-        decided = await anyio.to_thread.run_sync(_decide_rows, offer, body.rows)
+        decided = await self.workers.run(
+            lambda: decide_rows(offer, body.rows), seconds=self.limits.decide_seconds
+        )
         return {"policy": offer.name, "version": offer.digest, "rows": decided}
 
     # Sessions.
@@ -120,18 +123,24 @@ class Api:
         """Begin a session."""
         body = read_body(await request.body(), BeginBody)
         offer = self.find(body.policy)
-        live = self.sessions.begin(offer, request.scope["askless_owner"])
-        return to_response(self._describe(live, body.include), 201)
+        owner = request.scope["askless_owner"]
+
+        def work() -> dict[str, Any]:
+            return self._describe(self.sessions.begin(offer, owner), body.include)
+
+        return to_response(await self.run(offer, work, body.include), 201)
 
     async def show_session(self, request: Request) -> Any:
         """Return where a session stands."""
-        live = self._session(request)
+        live = self.session(request)
         include = request.query_params.getlist("include")
-        return await self._run(live.offer, lambda: self._describe(live, include))
+        return await self.run(
+            live.offer, lambda: self._describe(live, include), include
+        )
 
     async def show_log(self, request: Request) -> Any:
         """Return every event of a session."""
-        live = self._session(request)
+        live = self.session(request)
         return {
             "session": live.id,
             "policy": live.offer.name,
@@ -140,57 +149,56 @@ class Api:
         }
 
     def _step(self, act: str) -> Callable[[Request], Any]:
+        kind = AnswerBody if act == "answer" else StepBody
+
         async def step(request: Request) -> Any:
-            kind = AnswerBody if act == "answer" else StepBody
             body = read_body(await request.body(), kind)
-            live = self._session(request)
-            owner = request.scope["askless_owner"]
+            live = self.session(request)
             key = request.headers.get("idempotency-key")
 
             def work() -> dict[str, Any]:
-                done = self.change(live, owner, act, body, key)
-                return self._describe(done, body.include)
+                with live.lock:
+                    done = self.change(live, act, body, key)
+                    return self._describe(done, body.include)
 
-            return await self._run(live.offer, work)
+            return await self.run(live.offer, work, body.include)
 
         return step
 
-    def change(
-        self, live: Live, owner: str, act: str, body: Any, key: str | None
-    ) -> Live:
+    def change(self, live: Live, act: str, body: Any, key: str | None) -> Live:
         """Make one step of a session, and count it."""
         outcome = getattr(body, "outcome", None)
         named = getattr(body, "test", None)
-        if key is not None and len(key) > 200:
-            raise InvalidAnswerError(
-                "A key against repetition must have at most 200 characters. Got "
-                f"{len(key)}. Send a shorter one."
-            )
+        repeat = None if key is None else _to_repeat(key, act, outcome)
 
         def do(interview: Interview) -> None:
-            before, was_over = interview.session.spent, interview.is_over
-            if named is not None and named != interview.session.test:
+            asked = interview.session.test
+            if named is not None and named != asked:
                 raise InvalidAnswerError(
-                    f"The answer must be of the next test, {interview.session.test!r}."
-                    f" Got {named!r}. Ask where the session stands."
+                    f"The answer must be of the next test, {asked!r}. Got {named!r}. "
+                    "Ask where the session stands."
                 )
             if act == "answer":
                 interview.answer(outcome)
             else:
                 getattr(interview, act)()
-            self._count(live, before, was_over)
 
-        return self.sessions.change(
-            live.id, do, owner=owner, step=body.step, repeat_key=key
-        )
+        with live.lock:
+            step, spent = live.step, live.interview.session.spent
+            was_over = live.interview.is_over
+            done = self.sessions.change(
+                live.id, do, owner=live.owner, step=body.step, repeat=repeat
+            )
+            if done.step > step:
+                self._count(done, spent, was_over)
+        return done
 
     def _count(self, live: Live, before: float, was_over: bool) -> None:
-        session = live.interview.session
-        paid = max(0.0, session.spent - before)
-        self.metrics.count_step(live.offer.name, paid=paid)
+        session, name = live.interview.session, live.offer.name
+        self.metrics.count_step(name, paid=max(0.0, session.spent - before))
         if live.interview.is_over and not was_over:
             saved = live.offer.policy.prices.cost_of_all() - session.spent
-            self.metrics.count_decision(live.offer.name, saved=max(0.0, saved))
+            self.metrics.count_decision(name, saved=max(0.0, saved))
 
     # What all routes share.
 
@@ -200,83 +208,81 @@ class Api:
         plain, _, version = name.partition("@")
         return self.library.find(plain, version or None)
 
-    def _session(self, request: Request) -> Live:
+    def session(self, request: Request) -> Live:
+        """Return the session that a request is about."""
         return self.sessions.find(
             request.path_params["id"], request.scope["askless_owner"]
         )
 
     def _describe(self, live: Live, include: Any) -> dict[str, Any]:
-        return {
-            "session": live.id,
-            "policy": live.offer.name,
-            "version": live.offer.digest,
-            "step": live.step,
-            **explain(live.interview, include),
-        }
+        with live.lock:
+            return {
+                "session": live.id,
+                "policy": live.offer.name,
+                "version": live.offer.digest,
+                "step": live.step,
+                **explain(live.interview, include),
+            }
 
-    async def _run(self, offer: Offer, work: Callable[[], Any]) -> Any:
+    async def run(self, offer: Offer, work: Callable[[], Any], include: Any) -> Any:
         """Do quick work here; what may take longer must not hold up other sessions."""
-        if offer.is_quick:
-            return work()
-        return await anyio.to_thread.run_sync(work)
-
-    def _guarded(self, handle: Callable[[Request], Any]) -> Callable[[Request], Any]:
-        async def endpoint(request: Request) -> Response:
-            try:
-                result = await handle(request)
-            except UnknownNameError as error:
-                return to_response(_error(error), 404)
-            except StaleStep as error:
-                hint = "Ask where the session stands, then answer that."
-                return to_response({"error": f"Conflict: {error}.", "hint": hint}, 409)
-            except AsklessError as error:
-                return to_response(_error(error), 422)
-            return result if isinstance(result, Response) else to_response(result)
-
-        return endpoint
+        is_quick = offer.is_quick and not include
+        return await self.workers.run(
+            work, seconds=self.limits.step_seconds, is_quick=is_quick
+        )
 
 
-def to_response(content: Any, status: int = 200) -> Response:
-    """Return plain data as a response."""
-    body = msgspec.json.encode(content, enc_hook=_plain)
-    return Response(body, status, media_type="application/json")
+def _to_repeat(key: str, act: str, outcome: object) -> Repeat:
+    if not 1 <= len(key) <= MAX_KEY:
+        raise InvalidAnswerError(
+            f"A key against repetition must have 1 to {MAX_KEY} characters. Got "
+            f"{len(key)}. Send another one."
+        )
+    return Repeat(key, to_request(act, {"outcome": outcome}))
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
-
-
-def _error(error: Exception) -> dict[str, str]:
-    """Return an error of Askless; its last sentence says what to do."""
-    text = str(error).strip()
-    said, _, hint = text.rstrip(".").rpartition(". ")
-    return {"error": f"{said}." if said else text, "hint": f"{hint}." if said else ""}
-
-
-def _describe_offer(offer: Offer) -> dict[str, Any]:
+def describe_offer(offer: Offer) -> dict[str, Any]:
+    """Return what a list of policies says of one."""
     policy = offer.policy
     return {
         "name": offer.name,
         "version": offer.digest,
         "kind": policy.kind,
         "n_tests": len(policy.tests),
-        "n_classes": 0 if policy.answers_number else len(policy.classes),
+        "n_classes": len(policy.classes),
         "cost_of_all": policy.prices.cost_of_all(),
     }
 
 
-def _decide_rows(offer: Offer, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def describe_policy(offer: Offer) -> dict[str, Any]:
+    """Return a policy with its tests, prices and classes."""
+    policy = offer.policy
+    tests = [
+        {
+            "name": test.name,
+            "kind": test.kind,
+            "cost": float(policy.prices.full[index]),
+            "outcomes": list(test.outcomes) if test.kind == "category" else None,
+        }
+        for index, test in enumerate(policy.tests)
+    ]
+    return {**describe_offer(offer), "tests": tests, "classes": list(policy.classes)}
+
+
+def decide_rows(offer: Offer, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the decision for each row, and what it pays."""
     if not rows:
         return []
     policy = offer.policy
     columns: dict[str, Any] = {}
-    for test in policy.tests:
+    for name in policy.columns:
         column = np.empty(len(rows), dtype=object)
-        column[:] = [row.get(test.name) for row in rows]
-        columns[test.name] = column
-    decisions, costs = policy.predict(columns), policy.cost(columns)
+        column[:] = [row.get(name) for row in rows]
+        columns[name] = column
+    if not columns:
+        # Nothing is asked; any column says how many rows there are.
+        columns[policy.test_names[0]] = np.zeros(len(rows), dtype=object)
+    decisions, costs = policy.predict_and_cost(columns)
     return [
         {"decision": decision, "cost": cost}
         for decision, cost in zip(decisions.tolist(), costs.tolist(), strict=True)

@@ -8,27 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from askless.exceptions import MissingExtraError
-from askless.policy import Policy
-from askless.serve._guard import Guard
-from askless.serve._keys import Keys
-from askless.serve._library import Library
-from askless.serve._metrics import Metrics
-from askless.serve._store import Store
+from askless.serve._library import Library, Source
+from askless.serve._limits import Limits
 
 __all__ = ["create_app"]
 
 STATIC = Path(__file__).parent / "static"
-MAX_BODY = 8 * 1024 * 1024
 
 
 def create_app(
-    policies: Iterable[str | Path | tuple[str, Policy]],
+    policies: Iterable[Source],
     *,
     db: str | Path | None = None,
     keys: str | Path | None = None,
     cors: Sequence[str] = (),
     durable: bool = False,
-    max_body: int = MAX_BODY,
+    limits: Limits | None = None,
 ) -> Any:
     """Return an ASGI app that asks by policies.
 
@@ -41,11 +36,11 @@ def create_app(
     keys : str or Path, optional
         A file of hashed keys; anyone is let in by default.
     cors : sequence of str
-        Origins whose pages may call the service.
+        Origins whose pages may call the service, and show its pages in a frame.
     durable : bool, default=False
         Wait for the disk at every step, so that a power cut loses nothing.
-    max_body : int, default=8388608
-        Bytes that the body of a request may have.
+    limits : Limits, optional
+        What the service does at most.
 
     Returns
     -------
@@ -64,51 +59,50 @@ def create_app(
     >>> app = create_app([("parity", askless.solve(table).policy)])
     """
     try:
-        from starlette.applications import Starlette
-        from starlette.middleware import Middleware
-        from starlette.middleware.cors import CORSMiddleware
-        from starlette.requests import Request
-        from starlette.responses import PlainTextResponse, Response
-        from starlette.routing import Mount, Route
-        from starlette.staticfiles import StaticFiles
+        import python_multipart  # noqa: F401 (what reads forms)
+        import starlette  # noqa: F401
     except ImportError as error:
         raise MissingExtraError(
             "Serving must have the extra 'serve'. Got an environment without it. "
             "Install it: pip install 'askless[serve]'."
         ) from error
-    from askless.serve._api import Api, to_response
-    from askless.serve._openapi import describe_service
+    return _assemble(policies, db, keys, cors, durable, limits or Limits())
+
+
+def _assemble(
+    policies: Iterable[Source],
+    db: str | Path | None,
+    keys: str | Path | None,
+    cors: Sequence[str],
+    durable: bool,
+    limits: Limits,
+) -> Any:
+    from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
+    from starlette.middleware import Middleware
+    from starlette.middleware.cors import CORSMiddleware
+    from starlette.routing import Mount
+    from starlette.staticfiles import StaticFiles
+
+    from askless.serve._api import Api
+    from askless.serve._guard import Guard, Refused
+    from askless.serve._keys import Keys
+    from askless.serve._metrics import Metrics
     from askless.serve._pages import Pages
+    from askless.serve._respond import tell_failure, tell_http_error, tell_refused
     from askless.serve._sessions import Sessions
+    from askless.serve._store import Store
 
-    library, store, metrics = Library(policies), Store(db, durable=durable), Metrics()
     let_in = None if keys is None else Keys.read(keys)
-    api = Api(library, Sessions(library, store), metrics)
-
-    async def health(request: Request) -> Response:
-        return to_response({"status": "alive"})
-
-    async def ready(request: Request) -> Response:
-        library.refresh()
-        is_ready = bool(library.names())
-        content = {"status": "ready" if is_ready else "no policy"}
-        return to_response(content, 200 if is_ready else 503)
-
-    async def numbers(request: Request) -> Response:
-        return PlainTextResponse(metrics.to_text())
-
-    async def described(request: Request) -> Response:
-        about = describe_service(version("askless"), has_keys=let_in is not None)
-        return to_response(about)
-
+    store, metrics = Store(db, durable=durable), Metrics()
+    library = Library(policies, store if db is not None else None)
+    sessions = Sessions(library, store, max_sessions=limits.max_sessions)
+    api = Api(library, sessions, metrics, limits)
     app = Starlette(
         routes=[
             *api.routes(),
             *Pages(api, let_in).routes(),
-            Route("/healthz", health),
-            Route("/readyz", ready),
-            Route("/metrics", numbers),
-            Route("/openapi.json", described),
+            *_routes_about(api, has_keys=let_in is not None),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         middleware=[
@@ -121,6 +115,43 @@ def create_app(
         ]
         if cors
         else [],
+        exception_handlers={
+            HTTPException: tell_http_error,
+            Refused: tell_refused,
+            Exception: tell_failure,
+        },
     )
-    app.state.library, app.state.store, app.state.metrics = library, store, metrics
-    return Guard(app, let_in, metrics, max_body=max_body)
+    app.state.api = api
+    return Guard(app, let_in, metrics, limits, embed=cors)
+
+
+def _routes_about(api: Any, *, has_keys: bool) -> list[Any]:
+    """Return the routes about the service itself."""
+    from starlette.requests import Request
+    from starlette.responses import PlainTextResponse, Response
+    from starlette.routing import Route
+
+    from askless.serve._openapi import describe_service
+    from askless.serve._respond import to_response
+
+    async def health(request: Request) -> Response:
+        return to_response({"status": "alive"})
+
+    async def ready(request: Request) -> Response:
+        api.library.refresh()
+        is_ready = bool(api.library.names())
+        content = {"status": "ready" if is_ready else "no policy"}
+        return to_response(content, 200 if is_ready else 503)
+
+    async def numbers(request: Request) -> Response:
+        return PlainTextResponse(api.metrics.to_text())
+
+    async def described(request: Request) -> Response:
+        return to_response(describe_service(version("askless"), has_keys=has_keys))
+
+    return [
+        Route("/healthz", health),
+        Route("/readyz", ready),
+        Route("/metrics", numbers),
+        Route("/openapi.json", described),
+    ]

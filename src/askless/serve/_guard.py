@@ -5,41 +5,48 @@ Pure ASGI, so that it costs little. It must not know what any request does.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
+import msgspec
+
 from askless.serve._keys import Keys
+from askless.serve._limits import Limits
 from askless.serve._metrics import Metrics
 
-__all__ = ["COOKIE", "Guard", "TooLarge"]
+__all__ = ["COOKIE", "Guard", "Refused"]
 
+Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 COOKIE = "askless_key"
 # Let in without a key: whether it lives, and the door itself.
 OPEN = ("/healthz", "/readyz", "/login", "/static/")
-HEADERS = [
-    (
-        b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; "
-        b"img-src 'self' data:; connect-src 'self'; form-action 'self'; "
-        b"base-uri 'none'",
-    ),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-]
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
+)
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+}
+NOT_KEPT = (b"cache-control", b"no-store")
 log = logging.getLogger("askless.serve")
 
 
-class TooLarge(Exception):
-    """A body is larger than it may be."""
+class Refused(Exception):
+    """A request is not let through: its status, and what is said."""
+
+    def __init__(self, status: int, error: str, hint: str) -> None:
+        self.status, self.error, self.hint = status, error, hint
 
 
 class Guard:
@@ -51,86 +58,107 @@ class Guard:
     keys : Keys or None
         Who is let in; anyone if None.
     metrics : Metrics
-    max_body : int
-        Bytes that a body may have.
+    limits : Limits
+    embed : sequence of str
+        Origins whose pages may show the pages of the service in a frame.
     """
 
     def __init__(
-        self, app: App, keys: Keys | None, metrics: Metrics, *, max_body: int
+        self,
+        app: App,
+        keys: Keys | None,
+        metrics: Metrics,
+        limits: Limits,
+        embed: Sequence[str] = (),
     ) -> None:
-        self.app, self.keys, self.metrics = app, keys, metrics
-        self.max_body = max_body
+        self.app, self.keys, self.metrics, self.limits = app, keys, metrics, limits
+        policy = " ".join([POLICY, *embed])
+        self._headers = [
+            (name.encode(), value.encode())
+            for name, value in {**HEADERS, "content-security-policy": policy}.items()
+        ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        started = time.perf_counter()
-        status = 500
+        started, status = time.perf_counter(), 0
+        is_static = scope["path"].startswith("/static/")
+        headers = self._headers if is_static else [*self._headers, NOT_KEPT]
 
-        async def send_guarded(message: MutableMapping[str, Any]) -> None:
+        async def send_guarded(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", []), *HEADERS]
+                message["headers"] = [*message.get("headers", []), *headers]
             await send(message)
 
         try:
             await self._let_in(scope, receive, send_guarded)
-        except TooLarge:
-            await _say(
-                send_guarded, 413, f"A body must have at most {self.max_body} bytes.",
-                "Send less at a time.",
-            )  # fmt: skip
+        except Refused as refused:
+            await _say(send_guarded, refused)
         except Exception:
-            # The trace is for the one who runs the service, not for who asks it.
-            log.exception("a request failed: %s %s", scope["method"], scope["path"])
-            await _say(
-                send_guarded, 500, "The service could not answer.",
-                "Try again; if it stays, tell whoever runs it.",
-            )  # fmt: skip
+            # The trace is for the one who runs the service, not for who asks it. The
+            # app has already said what is said then.
+            log.exception("a request failed: %s", scope["method"])
         finally:
             self.metrics.count_request(status, time.perf_counter() - started)
 
     async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
         scope["askless_owner"] = ""
-        if self.keys is not None and not scope["path"].startswith(OPEN):
+        is_asked_first = b"access-control-request-method" in headers
+        is_open = scope["path"].startswith(OPEN) or (
+            # A browser asks so, without a key, whether a page may ask at all.
+            scope["method"] == "OPTIONS" and is_asked_first
+        )
+        if self.keys is not None and not is_open:
             owner = self.keys.owner_of(_key_of(headers))
             if owner is None:
-                await self._refuse(scope, send)
+                await self._refuse(headers, send)
                 return
             scope["askless_owner"] = owner
-        if int(headers.get(b"content-length", b"0") or 0) > self.max_body:
-            raise TooLarge
-        n_bytes = 0
+        stated = headers.get(b"content-length", b"")
+        if stated.isdigit() and int(stated) > self.limits.max_body:
+            raise self._too_large()
+        await self.app(scope, self._limit_body(receive), send)
 
-        async def receive_guarded() -> MutableMapping[str, Any]:
-            nonlocal n_bytes
-            message = await receive()
+    def _limit_body(self, receive: Receive) -> Receive:
+        n_bytes, is_whole = 0, False
+        deadline = time.monotonic() + self.limits.body_seconds
+
+        async def receive_guarded() -> Message:
+            nonlocal n_bytes, is_whole
+            if is_whole:
+                # Only the end of the connection is waited for.
+                return await receive()
+            try:
+                async with asyncio.timeout(deadline - time.monotonic()):
+                    message = await receive()
+            except TimeoutError as error:
+                said = f"A body must come in {self.limits.body_seconds:g} seconds."
+                raise Refused(408, said, "Send it faster, or less of it.") from error
             n_bytes += len(message.get("body", b""))
-            if n_bytes > self.max_body:
-                raise TooLarge
+            if n_bytes > self.limits.max_body:
+                raise self._too_large()
+            is_whole = not message.get("more_body", False)
             return message
 
-        await self.app(scope, receive_guarded, send)
+        return receive_guarded
 
-    async def _refuse(self, scope: Scope, send: Send) -> None:
-        if scope["method"] == "GET" and not scope["path"].startswith(("/v1", "/fhir")):
-            await send(
-                {
-                    "type": "http.response.start",
-                    "status": 303,
-                    "headers": [(b"location", b"/login")],
-                }
-            )
-            await send({"type": "http.response.body", "body": b""})
-            return
-        await _say(
-            send, 401, "Every request must bring a key. Got none or a wrong one.",
-            "Send it as the header Authorization: Bearer KEY.",
-        )  # fmt: skip
+    def _too_large(self) -> Refused:
+        said = f"A body must have at most {self.limits.max_body} bytes."
+        return Refused(413, said, "Send less at a time.")
+
+    async def _refuse(self, headers: dict[bytes, bytes], send: Send) -> None:
+        if b"text/html" not in headers.get(b"accept", b""):
+            said = "Every request must bring a key. Got none or a wrong one."
+            hint = "Send it as the header Authorization: Bearer KEY."
+            raise Refused(401, said, hint)
+        start = {"type": "http.response.start", "status": 303}
+        await send({**start, "headers": [(b"location", b"/login")]})
+        await send({"type": "http.response.body", "body": b""})
 
 
 def _key_of(headers: dict[bytes, bytes]) -> str:
@@ -144,18 +172,19 @@ def _key_of(headers: dict[bytes, bytes]) -> str:
     return cookies[COOKIE].value if COOKIE in cookies else ""
 
 
-async def _say(send: Send, status: int, error: str, hint: str) -> None:
-    import msgspec
-
-    body = msgspec.json.encode({"error": error, "hint": hint})
+async def _say(send: Send, refused: Refused) -> None:
+    body = msgspec.json.encode({"error": refused.error, "hint": refused.hint})
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+    ]
+    if refused.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
     await send(
         {
             "type": "http.response.start",
-            "status": status,
-            "headers": [
-                (b"content-type", b"application/json"),
-                (b"content-length", str(len(body)).encode()),
-            ],
+            "status": refused.status,
+            "headers": headers,
         }
     )
     await send({"type": "http.response.body", "body": body})

@@ -7,14 +7,24 @@ tools. This module must not know how a request came or where answers are kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from askless.exceptions import InvalidAnswerError, InvalidOptionError
 from askless.policy import Policy
 from askless.problem import Test
-from askless.run import Interview
+from askless.run import Interview, Session
+from askless.serve._paths import Paths
 
-__all__ = ["EXTRAS", "apply_answer", "collect", "describe_test", "explain", "follow"]
+__all__ = [
+    "EXTRAS",
+    "Recall",
+    "apply_answer",
+    "collect",
+    "describe_test",
+    "explain",
+    "follow",
+    "list_unused",
+]
 
 # What is worked out only if it is asked for.
 EXTRAS = ("why", "branches", "left_at_worst", "shares")
@@ -22,11 +32,24 @@ EXTRAS = ("why", "branches", "left_at_worst", "shares")
 MAX_SHARES = 20
 
 
-def follow(policy: Policy, answers: Sequence[Mapping[str, Any]]) -> Interview:
+def follow(
+    policy: Policy,
+    answers: Sequence[Mapping[str, Any]],
+    recall: Recall | None = None,
+) -> Interview:
     """Return an interview that has taken all answers that the policy asks for.
 
     Answers may come in any order: each is used when its test is asked, and one that is
     never asked is left aside.
+
+    Parameters
+    ----------
+    policy : Policy
+    answers : sequence of mapping
+        Each names its ``test``, and has an ``outcome``, or is ``skipped`` or
+        ``unsure``.
+    recall : Recall, optional
+        Remembers where answers have led before.
 
     Raises
     ------
@@ -42,10 +65,52 @@ def follow(policy: Policy, answers: Sequence[Mapping[str, Any]]) -> Interview:
                 "tests of the policy."
             )
         known[str(name)] = answer
-    interview = Interview(policy)
-    while interview.session.test in known:
-        apply_answer(interview, known[interview.session.test])
-    return interview
+    recall = recall or Recall(Paths(), "")
+    path: tuple[Any, ...] = ()
+    session = recall.find(path) or recall.keep(path, policy.start())
+    # A skipped test may be asked again; then the case has nowhere to go.
+    while session.test in known and len(path) <= len(known):
+        answer = known[session.test]
+        path += (_to_key(answer),)
+        found = recall.find(path)
+        if found is None:
+            interview = Interview(policy, session=session.copy())
+            apply_answer(interview, answer)
+            found = recall.keep(path, interview.session)
+        session = found
+    return Interview(policy, session=session)
+
+
+class Recall(NamedTuple):
+    """Where the answers to one policy have led before."""
+
+    paths: Paths
+    digest: str
+
+    def find(self, path: tuple[Any, ...]) -> Session | None:
+        """Return the session at the end of a path, not to be changed."""
+        return self.paths.find(self.digest, path)
+
+    def keep(self, path: tuple[Any, ...], session: Session) -> Session:
+        """Remember a session, and return it."""
+        self.paths.keep(self.digest, path, session)
+        return session
+
+
+def _to_key(answer: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return an answer as a key. 1, 1.0 and true are equal, and yet three answers."""
+    outcome = answer.get("outcome")
+    kind = type(outcome).__name__
+    unclear = bool(answer.get("skipped")), bool(answer.get("unsure"))
+    return (answer["test"], kind, outcome, "outcome" in answer, *unclear)
+
+
+def list_unused(
+    interview: Interview, answers: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """Return the tests that were answered and not asked for."""
+    asked = {entry["test"] for entry in interview.session.log}
+    return [str(a["test"]) for a in answers if a["test"] not in asked]
 
 
 def apply_answer(interview: Interview, answer: Mapping[str, Any]) -> None:

@@ -1,8 +1,9 @@
 """Events of sessions in SQLite: what happened is the state, and the audit log.
 
-An event is committed before anyone hears of it, and never changed. Two writers of one
-session cannot both add the same event number. This module knows rows; it must not know
-what an event means.
+Events are committed before anyone hears of them, and never changed. Two writers of one
+session cannot both add the same event number. Policies are kept beside them, so that a
+session finds its own version again. This module knows rows; it must not know what an
+event means.
 """
 
 from __future__ import annotations
@@ -11,16 +12,21 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Mapping
+import zlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from askless.exceptions import DataFileError
 
-__all__ = ["Conflict", "SessionRow", "Store"]
+__all__ = ["Conflict", "Repeat", "SessionRow", "Store"]
 
 VERSION = 1
 SCHEMA = """
+CREATE TABLE IF NOT EXISTS policies (
+    digest TEXT PRIMARY KEY,
+    content BLOB NOT NULL
+);
 CREATE TABLE IF NOT EXISTS sessions (
     id TEXT PRIMARY KEY,
     policy TEXT NOT NULL,
@@ -32,6 +38,7 @@ CREATE TABLE IF NOT EXISTS events (
     session TEXT NOT NULL,
     number INTEGER NOT NULL,
     repeat_key TEXT,
+    request TEXT,
     at REAL NOT NULL,
     body TEXT NOT NULL,
     PRIMARY KEY (session, number)
@@ -43,6 +50,13 @@ CREATE UNIQUE INDEX IF NOT EXISTS once
 
 class Conflict(Exception):
     """Somebody else has added an event in the meantime."""
+
+
+class Repeat(NamedTuple):
+    """How a request that comes twice is known: by its key, and what it asked for."""
+
+    key: str
+    request: str
 
 
 class SessionRow(NamedTuple):
@@ -71,7 +85,7 @@ class Store:
     --------
     >>> store = Store()
     >>> store.begin("s1", "car", "sha256:0", "")
-    >>> store.add("s1", 0, {"test": "lamp", "outcome": "dim"})
+    >>> store.add("s1", 0, [{"test": "lamp", "outcome": "dim"}])
     >>> store.events("s1")
     [{'test': 'lamp', 'outcome': 'dim'}]
     """
@@ -94,6 +108,7 @@ class Store:
             self._check_version(version)
             self._db.executescript(SCHEMA)
             self._db.execute(f"PRAGMA user_version={VERSION}")
+            self._n_sessions = int(self._one("SELECT count(*) FROM sessions")[0])
         except sqlite3.Error as error:
             raise DataFileError(
                 "The file of sessions must be a writable SQLite file. Got: "
@@ -107,79 +122,131 @@ class Store:
                 f"{version} in {self.path}. Update to the newer Askless that wrote it."
             )
 
+    def _one(self, query: str, *values: object) -> Any:
+        with self._lock:
+            return self._db.execute(query, values).fetchone()
+
+    def _all(self, query: str, *values: object) -> list[Any]:
+        with self._lock:
+            return self._db.execute(query, values).fetchall()
+
+    # Sessions and their events.
+
     def begin(self, session: str, policy: str, digest: str, owner: str) -> None:
-        """Keep a new session."""
+        """Add a session."""
         with self._lock:
             self._db.execute(
                 "INSERT INTO sessions VALUES (?, ?, ?, ?, ?)",
                 (session, policy, digest, owner, time.time()),
             )
+            self._n_sessions += 1
 
     def find(self, session: str) -> SessionRow | None:
         """Return a session, or None if there is none of this name."""
-        with self._lock:
-            row = self._db.execute(
-                "SELECT id, policy, digest, owner, created FROM sessions WHERE id = ?",
-                (session,),
-            ).fetchone()
+        row = self._one(
+            "SELECT id, policy, digest, owner, created FROM sessions WHERE id = ?",
+            session,
+        )
         return None if row is None else SessionRow(*row)
 
     def add(
         self,
         session: str,
         number: int,
-        body: Mapping[str, Any],
-        repeat_key: str | None = None,
+        bodies: Sequence[Mapping[str, Any]],
+        repeat: Repeat | None = None,
     ) -> None:
-        """Add an event.
+        """Add events from a number on: all of them, or none.
 
         Raises
         ------
         Conflict
             If there is an event of this number, or of this repeat key.
         """
-        text = json.dumps(body, ensure_ascii=False, allow_nan=False)
+        now = time.time()
+        rows: list[tuple[Any, ...]] = [
+            (session, number + i, None, None, now, _to_text(body))
+            for i, body in enumerate(bodies)
+        ]
+        if repeat is not None:
+            rows[0] = (*rows[0][:2], repeat.key, repeat.request, *rows[0][4:])
+        with self._lock:
+            try:
+                self._insert(rows)
+            except sqlite3.IntegrityError as error:
+                raise Conflict(str(error)) from error
+
+    def _insert(self, rows: list[tuple[Any, ...]]) -> None:
+        query = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)"
+        if len(rows) == 1:
+            self._db.execute(query, rows[0])
+            return
+        self._db.execute("BEGIN IMMEDIATE")
         try:
-            with self._lock:
-                self._db.execute(
-                    "INSERT INTO events VALUES (?, ?, ?, ?, ?)",
-                    (session, number, repeat_key, time.time(), text),
-                )
-        except sqlite3.IntegrityError as error:
-            raise Conflict(str(error)) from error
+            self._db.executemany(query, rows)
+            self._db.execute("COMMIT")
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
 
     def events(self, session: str) -> list[dict[str, Any]]:
         """Return the events of a session in order."""
-        with self._lock:
-            rows = self._db.execute(
-                "SELECT body FROM events WHERE session = ? ORDER BY number", (session,)
-            ).fetchall()
+        rows = self._all(
+            "SELECT body FROM events WHERE session = ? ORDER BY number", session
+        )
         return [json.loads(row[0]) for row in rows]
 
     def log(self, session: str) -> list[dict[str, Any]]:
         """Return the events of a session with their times."""
-        with self._lock:
-            rows = self._db.execute(
-                "SELECT at, body FROM events WHERE session = ? ORDER BY number",
-                (session,),
-            ).fetchall()
+        rows = self._all(
+            "SELECT at, body FROM events WHERE session = ? ORDER BY number", session
+        )
         return [{"at": row[0], **json.loads(row[1])} for row in rows]
 
-    def number_of(self, session: str, repeat_key: str) -> int | None:
-        """Return the number of the event that came with a repeat key."""
-        with self._lock:
-            row = self._db.execute(
-                "SELECT number FROM events WHERE session = ? AND repeat_key = ?",
-                (session, repeat_key),
-            ).fetchone()
-        return None if row is None else int(row[0])
+    def n_events(self, session: str) -> int:
+        """Return how many events a session has."""
+        row = self._one("SELECT max(number) FROM events WHERE session = ?", session)
+        return 0 if row[0] is None else int(row[0]) + 1
 
-    def count(self) -> int:
-        """Return how many sessions are kept."""
+    def request_of(self, session: str, repeat_key: str) -> str | None:
+        """Return what was asked for with a repeat key; None if it did not come yet."""
+        row = self._one(
+            "SELECT request FROM events WHERE session = ? AND repeat_key = ?",
+            session,
+            repeat_key,
+        )
+        return None if row is None else str(row[0])
+
+    @property
+    def n_sessions(self) -> int:
+        """How many sessions are kept, as far as this process knows."""
+        return self._n_sessions
+
+    # Policies.
+
+    def keep_policy(self, digest: str, content: bytes) -> None:
+        """Keep the file of a policy, once."""
+        packed = zlib.compress(content, 1)
         with self._lock:
-            return int(self._db.execute("SELECT count(*) FROM sessions").fetchone()[0])
+            self._db.execute(
+                "INSERT OR IGNORE INTO policies VALUES (?, ?)", (digest, packed)
+            )
+
+    def has_policy(self, digest: str) -> bool:
+        """Return whether the file of a policy is kept."""
+        found = self._one("SELECT 1 FROM policies WHERE digest = ?", digest)
+        return found is not None
+
+    def policy(self, digest: str) -> bytes | None:
+        """Return the file of a policy that was kept."""
+        row = self._one("SELECT content FROM policies WHERE digest = ?", digest)
+        return None if row is None else zlib.decompress(row[0])
 
     def close(self) -> None:
         """Close the file."""
         with self._lock:
             self._db.close()
+
+
+def _to_text(body: Mapping[str, Any]) -> str:
+    return json.dumps(body, ensure_ascii=False, allow_nan=False)

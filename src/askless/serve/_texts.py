@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["LANGUAGES", "choose_language", "text"]
+__all__ = ["LANGUAGES", "MARKS", "choose_language", "text"]
 
 LANGUAGES = {"en": "English", "de": "Deutsch"}
+# What the marks of a number become, from those of English.
+MARKS = {"en": {}, "de": str.maketrans(",.", ".,")}
 
 _TEXTS: dict[str, tuple[str, str]] = {
     "title": ("Askless", "Askless"),
@@ -18,7 +20,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "question": ("Question {n}", "Frage {n}"),
     "price": ("costs {price}", "kostet {price}"),
     "price at most": ("costs {price} to {most}", "kostet {price} bis {most}"),
-    "free": ("free", "kostenlos"),
+    "free": ("costs nothing", "kostet nichts"),
     "together": ("Bought together with it: {names}.", "Zugleich gekauft: {names}."),
     "answer": ("Answer", "Antworten"),
     "number": ("A number", "Eine Zahl"),
@@ -36,12 +38,24 @@ _TEXTS: dict[str, tuple[str, str]] = {
     ),
     "back": ("Back", "Zurück"),
     "why": ("Why this question?", "Warum diese Frage?"),
+    "reason": (
+        "This test {price}. {n} decisions are still possible; the likeliest is "
+        "{decision} ({share}).",
+        "Dieser Test {price}. Noch sind {n} Ergebnisse möglich; am wahrscheinlichsten "
+        "ist {decision} ({share}).",
+    ),
+    "reason number": ("This test {price}.", "Dieser Test {price}."),
     "what if": ("What if?", "Was wäre wenn?"),
-    "then": ("then {test}", "dann {test}"),
-    "then decided": ("then decided: {decision}", "dann entschieden: {decision}"),
+    "if": ("If it shows", "Wenn er zeigt"),
+    "share": ("Share", "Anteil"),
+    "what then": ("then", "dann"),
+    "ways help": ("What do these mean?", "Was bedeutet das?"),
+    "then": ("{test} is asked next", "wird nach {test} gefragt"),
+    "then decided": ("decided: {decision}", "entschieden: {decision}"),
     "spent": ("Spent", "Ausgegeben"),
     "saved": ("Saved", "Gespart"),
-    "left": ("At most {cost} more", "Höchstens noch {cost}"),
+    "left": ("At most {cost} more to pay.", "Höchstens noch {cost} zu zahlen."),
+    "standing": ("Where it stands", "Der Stand"),
     "likely": ("Likely so far", "Bisher wahrscheinlich"),
     "decision": ("Decision", "Ergebnis"),
     "certain": (
@@ -54,7 +68,10 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "Kein bekannter Fall zeigt alle diese Antworten. Bitte prüfen: {names}.",
     ),
     "path": ("What was asked", "Was gefragt wurde"),
-    "paid": ("paid", "bezahlt"),
+    "test": ("Test", "Test"),
+    "shown": ("It showed", "Er zeigte"),
+    "missing": ("nothing", "nichts"),
+    "paid": ("Paid", "Bezahlt"),
     "not answered": ("not answered", "nicht beantwortet"),
     "again": ("Begin again", "Von vorn beginnen"),
     "log": ("Log", "Protokoll"),

@@ -23,14 +23,14 @@ addEventListener("pageshow", () => {
 const links = document.querySelector(".links");
 if (links) {
   const button = document.createElement("button");
-  const words = { en: "Print", de: "Drucken" };
   button.type = "button";
-  button.textContent = words[document.documentElement.lang] || words.en;
+  button.textContent = links.dataset.print;
   button.addEventListener("click", () => print());
   links.append(button);
 }
 
 if (parent !== window) {
+  document.documentElement.classList.add("embedded");
   const tell = () => parent.postMessage(
     { askless: "height", height: document.documentElement.scrollHeight }, "*");
   new ResizeObserver(tell).observe(document.body);
