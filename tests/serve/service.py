@@ -1,4 +1,4 @@
-"""A service that is asked without a network, and a server process that is asked by one."""
+"""A service that is asked in this process, and a server in one of its own."""
 
 import asyncio
 import json
@@ -7,14 +7,17 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 
 import httpx
+import uvicorn
 
 from askless.serve import create_app
+from askless.serve._server import make_config
 
-__all__ = ["Server", "Service", "free_port"]
+__all__ = ["Server", "Service", "Thread", "free_port"]
 
 
 class Service:
@@ -60,6 +63,31 @@ def free_port():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return taken.getsockname()[1]
+
+
+class Thread:
+    """A server in a thread of this process, on 127.0.0.1."""
+
+    def __init__(self, policies, **options):
+        self.app = create_app(policies, **options)
+        self.api = self.app.app.state.api
+        self.port = free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
+        config = make_config(self.app, host="127.0.0.1", port=self.port)
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run)
+        self._thread.start()
+        while not self._server.started:
+            assert self._thread.is_alive()
+            time.sleep(0.01)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._server.should_exit = True
+        self._thread.join()
+        self.api.sessions.store.close()
 
 
 class Server:

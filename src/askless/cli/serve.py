@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from askless.cli._output import say
 from askless.exceptions import MissingExtraError
 from askless.serve import create_app, make_key
 
@@ -62,7 +63,7 @@ def serve_command(
     """
     if new_key:
         key, line = make_key()
-        click.echo(f"Key, to be kept secret: {key}\nLine for the file of keys: {line}")
+        say(f"Key, to be kept secret: {key}", f"Line for the file of keys: {line}")
         return
     if not policies:
         raise click.UsageError("Name a policy file or a folder of them.")
@@ -71,27 +72,17 @@ def serve_command(
             f"Listening on {host} lets others in, so --keys must name a file of keys. "
             "Make one with --new-key, or leave --host out."
         )
+    app = create_app(policies, db=db, keys=keys, cors=cors, durable=durable)
     try:
-        import uvicorn
+        from askless.serve._server import run_server
     except ImportError as error:
         raise MissingExtraError(
             "Serving must have the extra 'serve'. Got an environment without it. "
             "Install it: pip install 'askless[serve]'."
         ) from error
-    app = create_app(policies, db=db, keys=keys, cors=cors, durable=durable)
     logging.getLogger("askless.serve").addHandler(logging.StreamHandler())
-    click.echo(f"Askless on http://{host}:{port} (Ctrl-C to stop)", err=True)
-    # Requests are not logged: their addresses name sessions.
-    uvicorn.run(
-        app,
-        host=host,
-        port=port,
-        access_log=False,
-        log_level="warning",
-        server_header=False,
-        timeout_keep_alive=30,
-        limit_concurrency=1000,
-    )
+    say(f"Askless on http://{host}:{port} (Ctrl-C to stop)", err=True)
+    run_server(app, host=host, port=port)
 
 
 def _is_local(host: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -21,9 +21,10 @@ __all__ = [
 
 MAX_ANSWERS = 2_000
 MAX_ROWS = 100_000
-Value = str | bool | int | float | None
 Text = Annotated[str, Meta(max_length=2_000)]
-Include = Annotated[list[Text], Meta(max_length=10)]
+Value = Text | bool | int | float | None
+Extra = Literal["why", "branches", "left_at_worst", "shares"]
+Include = Annotated[list[Extra], Meta(max_length=10)]
 Step = Annotated[int, Meta(ge=0, le=1_000_000)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from askless.exceptions import DataFileError
 __all__ = ["Keys", "make_key"]
 
 PREFIX = "sha256:"
+LINE = re.compile(PREFIX + "[0-9a-f]{64}")
 
 
 def make_key() -> tuple[str, str]:
@@ -51,8 +53,7 @@ class Keys:
             text = line.split("#")[0].strip()
             if not text:
                 continue
-            digest = text.removeprefix(PREFIX)
-            if not text.startswith(PREFIX) or len(digest) != 64:
+            if not LINE.fullmatch(text):
                 raise DataFileError(
                     f"Each line of the file of keys must be {PREFIX} and 64 hex "
                     f"digits. Got another in line {number}. Make keys by `askless "

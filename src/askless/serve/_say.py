@@ -62,8 +62,9 @@ def format_amount(value: float, language: str = "en") -> str:
     if math.isfinite(value) and value == int(value) and abs(value) < 1e15:
         written = f"{int(value):,}"
     elif 1e-4 <= abs(value) < 1e15:
-        written = f"{value:,.{max(0, 3 - math.floor(math.log10(abs(value))))}f}"
-        written = written.rstrip("0").rstrip(".") if "." in written else written
+        n_digits = max(2, 3 - math.floor(math.log10(abs(value))))
+        written = f"{value:,.{n_digits}f}"
+        written = written.rstrip("0").rstrip(".")
     else:
         written = f"{value:.4g}"
     return written.translate(MARKS[language])
