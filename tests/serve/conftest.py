@@ -2,11 +2,7 @@
 
 import pytest
 
-pytest.importorskip("starlette", reason="needs the extra serve")
-pytest.importorskip("uvicorn", reason="needs the extra serve")
-
 import askless
-from tests.serve.service import Service
 
 
 @pytest.fixture(scope="session")
@@ -17,6 +13,8 @@ def car():
 @pytest.fixture
 def serve():
     """Return a function that makes a service; all of them are closed at the end."""
+    from tests.serve.service import Service
+
     made = []
 
     def make(*policies, **options):

@@ -11,11 +11,7 @@ import threading
 import time
 import urllib.request
 
-import httpx
-import uvicorn
-
 from askless.serve import create_app
-from askless.serve._server import make_config
 
 __all__ = ["Server", "Service", "Thread", "free_port"]
 
@@ -33,6 +29,8 @@ class Service:
 
     def request(self, method, path, **options):
         """Return the response; what goes wrong in the app is not raised here."""
+        import httpx
+
         headers = {**self.headers, **options.pop("headers", {})}
 
         async def ask():
@@ -69,6 +67,10 @@ class Thread:
     """A server in a thread of this process, on 127.0.0.1."""
 
     def __init__(self, policies, **options):
+        import uvicorn
+
+        from askless.serve._server import make_config
+
         self.app = create_app(policies, **options)
         self.api = self.app.app.state.api
         self.port = free_port()

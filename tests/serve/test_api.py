@@ -9,6 +9,8 @@ from askless.policy import Forest
 from askless.serve import Limits
 from tests.policy.examples import EXAMPLES, make_example
 
+pytest.importorskip("starlette", reason="needs the extra serve")
+
 
 def outcome_of(test, rng):
     """Return something that a test of the service can show."""

@@ -11,6 +11,8 @@ from askless.exceptions import DataFileError
 from askless.serve import Limits, make_key
 from askless.serve._keys import Keys
 
+pytest.importorskip("starlette", reason="needs the extra serve")
+
 HOSTILE = '<script>alert("x")</script>\' onload=evil \u202e \x00 {{7*7}} </title>'
 
 

@@ -11,6 +11,8 @@ from askless.policy._file import policy_digest
 from askless.serve._library import MAX_VERSIONS, Library
 from askless.serve._store import Store
 
+pytest.importorskip("starlette", reason="needs the extra serve")
+
 
 def make_policy(n):
     """Return a policy that is another one for each n."""

@@ -9,7 +9,6 @@ import time
 import urllib.error
 import urllib.request
 
-import httpx
 import pytest
 from click.testing import CliRunner
 
@@ -18,6 +17,9 @@ from askless.cli import main
 from askless.run import Interview
 from askless.serve import make_key
 from tests.serve.service import Server, Thread
+
+httpx = pytest.importorskip("httpx", reason="needs the extra serve")
+pytest.importorskip("starlette", reason="needs the extra serve")
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ from askless.serve._sessions import MAX_EVENTS, Sessions, StaleStep
 from askless.serve._store import Conflict, Repeat, Store
 from tests.policy.examples import make_example
 
+pytest.importorskip("starlette", reason="needs the extra serve")
+
 
 @pytest.fixture
 def library(car):
