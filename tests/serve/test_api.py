@@ -53,10 +53,11 @@ def test_every_kind_of_policy_is_asked_to_its_end(serve, name, rng):
 
 
 def test_what_is_asked_for_is_worked_out(service):
-    include = ["why", "branches", "left_at_worst", "shares"]
+    include = ["why", "branches", "decision_now", "left_at_worst", "shares"]
     state = service.post("/v1/policies/car/next", {"include": include}).json()
     session = askless.solve(askless.datasets.load_car()).policy.start()
     assert state["why"] == session.why()
+    assert state["decision_now"] == session.decision_now
     assert state["left_at_worst"] == session.left_at_worst
     assert [b["label"] for b in state["branches"]] == state["test"]["outcomes"]
     assert sum(s["share"] for s in state["shares"]) == pytest.approx(1, abs=0.1)

@@ -226,6 +226,8 @@ def _parse(content: bytes, edited: bool) -> Policy:
     except AsklessError as error:
         raise PolicyFileError(str(error)) from error
     _check_summary(policy, record.summary)
+    if not edited:
+        _digests[policy] = record.digest
     return policy
 
 

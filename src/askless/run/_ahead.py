@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from askless._core.price._prices import Bill
+from askless._core.price._prices import Bill, price_nodes
 from askless.policy._base import Policy
 from askless.policy._tree import Tree
 from askless.problem import Outcome, Test
@@ -72,17 +72,20 @@ def look_ahead(policy: Policy, state: Any) -> list[Branch]:
             groups[-1][1].append(code)
         else:
             groups.append((after, [code]))
-    total = sum(float(policy.class_weights(after).sum()) for after, _ in groups)
-    return [_branch(policy, test, after, codes, total) for after, codes in groups]
+    shares: list[float | None] = [None] * len(groups)
+    if isinstance(policy, Tree):
+        weights = policy.node_weight[[after for after, _ in groups]]
+        total = float(weights.sum())
+        shares = (weights / total).tolist() if total > 0 else shares
+    return [
+        _branch(policy, test, after, codes, share)
+        for (after, codes), share in zip(groups, shares, strict=True)
+    ]
 
 
 def _branch(
-    policy: Policy, test: Test, state: Any, codes: list[int], total: float
+    policy: Policy, test: Test, state: Any, codes: list[int], share: float | None
 ) -> Branch:
-    weights = policy.class_weights(state)
-    share = None
-    if isinstance(policy, Tree) and total > 0:
-        share = float(weights.sum()) / total
     asked = policy.next_test(state)
     return Branch(
         label=_label(test, codes),
@@ -132,7 +135,8 @@ def worst_ahead(policy: Policy, state: Any, bill: Bill) -> float:
     7.0
     """
     if isinstance(policy, Tree):
-        return _worst_of_tree(policy, state, bill)
+        walk = walk_worst if policy.prices.by_outcome else _price_worst
+        return walk(policy, state, bill)
     bill, left = bill.copy(), 0.0
     for test in policy.tests_possible(state):
         left += dearest_price(policy, test, bill)
@@ -140,8 +144,26 @@ def worst_ahead(policy: Policy, state: Any, bill: Bill) -> float:
     return left
 
 
-def _worst_of_tree(tree: Tree, node: int, bill: Bill) -> float:
-    """Walk every path below a node with a bill of its own."""
+def _price_worst(tree: Tree, node: int, bill: Bill) -> float:
+    """Price the subtree of a node for a case that has paid a bill."""
+    below = slice(node, tree.subtree_end[node])
+    spent = price_nodes(
+        tree.prices.engine,
+        tree.test[below],
+        tree.parent[below] - np.int32(node),
+        tree.parent_code[below],
+        tree.subtree_end[below] - np.int32(node),
+        bill,
+    )
+    return float(spent.max())
+
+
+def walk_worst(tree: Tree, node: int, bill: Bill) -> float:
+    """Walk every path below a node with a bill of its own.
+
+    Slow, and right for any prices: where outcomes have prices, several that take one
+    branch may differ.
+    """
     worst = 0.0
     stack = [(node, bill, 0.0)]
     while stack:

@@ -23,7 +23,7 @@ MAX_ANSWERS = 2_000
 MAX_ROWS = 100_000
 Text = Annotated[str, Meta(max_length=2_000)]
 Value = Text | bool | int | float | None
-Extra = Literal["why", "branches", "left_at_worst", "shares"]
+Extra = Literal["why", "branches", "decision_now", "left_at_worst", "shares"]
 Include = Annotated[list[Extra], Meta(max_length=10)]
 Step = Annotated[int, Meta(ge=0, le=1_000_000)]
 

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 # What is worked out only if it is asked for.
-EXTRAS = ("why", "branches", "left_at_worst", "shares")
+EXTRAS = ("why", "branches", "decision_now", "left_at_worst", "shares")
 # Likely decisions beyond these are left out.
 MAX_SHARES = 20
 
@@ -176,10 +176,7 @@ def explain(
             "unanswered": interview.n_unanswered,
         }
     else:
-        state |= {
-            "test": describe_test(interview),
-            "decision_now": session.decision_now,
-        }
+        state["test"] = describe_test(interview)
     for name in EXTRAS:
         if name in include:
             state[name] = _WORK[name](interview)
@@ -268,6 +265,7 @@ def collect(interview: Interview) -> list[dict[str, Any]]:
 _WORK: dict[str, Callable[[Interview], Any]] = {
     "why": lambda interview: interview.session.why(),
     "branches": _branches,
+    "decision_now": lambda interview: interview.session.decision_now,
     "left_at_worst": lambda interview: interview.session.left_at_worst,
     "shares": collect,
 }
