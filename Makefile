@@ -40,7 +40,7 @@ COMPILE := $(BIN)/ninja -C $(BUILD) --quiet
 .DEFAULT_GOAL := help
 .PHONY: help demo test check format bench bench-quick docs campaign debug-test \
 	minimal-test coverage coverage-core sizes changelog sdist wheel dist-test serial-test \
-	sanitize-test venv build clean
+	sanitize-test axe venv build clean
 
 help:  ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | \
@@ -77,6 +77,12 @@ docs: build $(VENV)/.stamp-docs  ## Build the documentation in docs/_build
 
 campaign: build $(VENV)/.stamp-test  ## Try to break the promises: HOURS=1, or SECONDS=300
 	$(BIN)/python -m campaign.run --page $(if $(SECONDS),--seconds $(SECONDS),--hours $(HOURS)) $(CAMPAIGN_ARGS)
+
+axe: build/npm/node_modules/axe-core  ## Fetch what looks for barriers in pages (needs npm)
+
+build/npm/node_modules/axe-core:
+	@mkdir -p build/npm
+	npm install --silent --no-audit --no-fund --prefix build/npm axe-core
 
 debug-test:  ## Run all tests of kernels with bounds and divisions checked
 	@$(MAKE) --no-print-directory test VENV=.venv-debug \
