@@ -17,6 +17,9 @@ from askless.serve import create_app, make_key
 
 __all__ = ["serve_command"]
 
+# What this machine is called by itself.
+LOCAL = ("localhost", "127.0.0.1", "[::1]")
+
 
 @click.command("serve", short_help="Ask in a browser, and over HTTP for programs.")
 @click.argument(
@@ -44,7 +47,18 @@ __all__ = ["serve_command"]
     type=click.Path(exists=True, path_type=Path, dir_okay=False),
     help="Let in only who has a key of this file. Needed to listen beyond localhost.",
 )
-@click.option("--cors", multiple=True, metavar="ORIGIN", help="A page that may call.")
+@click.option(
+    "--cors",
+    multiple=True,
+    metavar="ORIGIN",
+    help="A site whose pages may call, and show interviews in a frame.",
+)
+@click.option(
+    "--known-as",
+    multiple=True,
+    metavar="HOST",
+    help="Another name under which it is asked, if there are no keys.",
+)
 @click.option("--new-key", is_flag=True, help="Print a new key and its line, and stop.")
 def serve_command(
     policies: tuple[Path, ...],
@@ -54,6 +68,7 @@ def serve_command(
     durable: bool,
     keys: Path | None,
     cors: tuple[str, ...],
+    known_as: tuple[str, ...],
     new_key: bool,
 ) -> None:
     """Serve policy files, or folders of them, until Ctrl-C.
@@ -72,7 +87,10 @@ def serve_command(
             f"Listening on {host} lets others in, so --keys must name a file of keys. "
             "Make one with --new-key, or leave --host out."
         )
-    app = create_app(policies, db=db, keys=keys, cors=cors, durable=durable)
+    names = () if keys is not None else (*LOCAL, host, *known_as)
+    app = create_app(
+        policies, db=db, keys=keys, cors=cors, hosts=names, durable=durable
+    )
     try:
         from askless.serve._server import run_server
     except ImportError as error:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from starlette.requests import Request
 from starlette.routing import Route
 
 from askless.exceptions import InvalidAnswerError
 from askless.run import Interview
+from askless.serve._asker import Asker, describe_policy
 from askless.serve._bodies import (
     AnswerBody,
     BeginBody,
@@ -26,14 +26,13 @@ from askless.serve._bodies import (
 from askless.serve._library import Library, Offer
 from askless.serve._limits import Limits
 from askless.serve._metrics import Metrics
-from askless.serve._paths import Paths
 from askless.serve._respond import guarded, to_response
 from askless.serve._sessions import Live, Sessions, to_request
-from askless.serve._steps import Recall, explain, follow, list_unused
+from askless.serve._steps import explain
 from askless.serve._store import Repeat
 from askless.serve._work import Workers
 
-__all__ = ["Api", "decide_rows", "describe_offer", "describe_policy"]
+__all__ = ["Api"]
 
 MAX_KEY = 200
 
@@ -55,7 +54,7 @@ class Api:
         self.library, self.sessions, self.metrics = library, sessions, metrics
         self.limits = limits
         self.workers = Workers(limits.n_workers)
-        self._paths = Paths()
+        self.asker = Asker(library)
 
     def routes(self) -> list[Route]:
         """Return what is served where."""
@@ -83,8 +82,7 @@ class Api:
 
     async def list_policies(self, request: Request) -> Any:
         """Return what is offered."""
-        self.library.refresh()
-        return {"policies": [describe_offer(offer) for offer in self.library.offers()]}
+        return {"policies": self.asker.list()}
 
     async def show_policy(self, request: Request) -> Any:
         """Return one policy: its tests, prices and classes."""
@@ -97,23 +95,17 @@ class Api:
         answers = [answer.to_entry() for answer in body.answers]
 
         def work() -> dict[str, Any]:
-            interview = self.follow(offer, answers)
-            unused = list_unused(interview, answers)
-            return explain(interview, body.include, unused=unused)
+            return self.asker.next(offer, answers, body.include)
 
-        state = await self.run(offer, work, body.include)
-        return {"policy": offer.name, "version": offer.digest, **state}
-
-    def follow(self, offer: Offer, answers: list[dict[str, Any]]) -> Interview:
-        """Return where answers lead."""
-        return follow(offer.policy, answers, Recall(self._paths, offer.digest))
+        return await self.run(offer, work, body.include)
 
     async def decide(self, request: Request) -> Any:
         """Return the decision and the cost of each row."""
         offer = self.find(request.path_params["name"])
         body = read_body(await request.body(), DecideBody)
         decided = await self.workers.run(
-            lambda: decide_rows(offer, body.rows), seconds=self.limits.decide_seconds
+            lambda: self.asker.decide(offer, body.rows),
+            seconds=self.limits.decide_seconds,
         )
         return {"policy": offer.name, "version": offer.digest, "rows": decided}
 
@@ -204,9 +196,7 @@ class Api:
 
     def find(self, name: str) -> Offer:
         """Return the policy that ``name`` or ``name@version`` stands for."""
-        self.library.refresh()
-        plain, _, version = name.partition("@")
-        return self.library.find(plain, version or None)
+        return self.asker.find(name)
 
     def session(self, request: Request) -> Live:
         """Return the session that a request is about."""
@@ -239,51 +229,3 @@ def _to_repeat(key: str, act: str, outcome: object) -> Repeat:
             f"{len(key)}. Send another one."
         )
     return Repeat(key, to_request(act, {"outcome": outcome}))
-
-
-def describe_offer(offer: Offer) -> dict[str, Any]:
-    """Return what a list of policies says of one."""
-    policy = offer.policy
-    return {
-        "name": offer.name,
-        "version": offer.digest,
-        "kind": policy.kind,
-        "n_tests": len(policy.tests),
-        "n_classes": len(policy.classes),
-        "cost_of_all": policy.prices.cost_of_all(),
-    }
-
-
-def describe_policy(offer: Offer) -> dict[str, Any]:
-    """Return a policy with its tests, prices and classes."""
-    policy = offer.policy
-    tests = [
-        {
-            "name": test.name,
-            "kind": test.kind,
-            "cost": float(policy.prices.full[index]),
-            "outcomes": list(test.outcomes) if test.kind == "category" else None,
-        }
-        for index, test in enumerate(policy.tests)
-    ]
-    return {**describe_offer(offer), "tests": tests, "classes": list(policy.classes)}
-
-
-def decide_rows(offer: Offer, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the decision for each row, and what it pays."""
-    if not rows:
-        return []
-    policy = offer.policy
-    columns: dict[str, Any] = {}
-    for name in policy.columns:
-        column = np.empty(len(rows), dtype=object)
-        column[:] = [row.get(name) for row in rows]
-        columns[name] = column
-    if not columns:
-        # Nothing is asked; any column says how many rows there are.
-        columns[policy.test_names[0]] = np.zeros(len(rows), dtype=object)
-    decisions, costs = policy.predict_and_cost(columns)
-    return [
-        {"decision": decision, "cost": cost}
-        for decision, cost in zip(decisions.tolist(), costs.tolist(), strict=True)
-    ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ def create_app(
     db: str | Path | None = None,
     keys: str | Path | None = None,
     cors: Sequence[str] = (),
+    hosts: Sequence[str] = (),
     durable: bool = False,
     limits: Limits | None = None,
 ) -> Any:
@@ -37,6 +39,10 @@ def create_app(
         A file of hashed keys; anyone is let in by default.
     cors : sequence of str
         Origins whose pages may call the service, and show its pages in a frame.
+    hosts : sequence of str
+        Names under which the service may be asked; any by default. Without keys, name
+        them: else a page of anybody can ask a service on the reader's own machine, by
+        a name that leads there.
     durable : bool, default=False
         Wait for the disk at every step, so that a power cut loses nothing.
     limits : Limits, optional
@@ -66,15 +72,19 @@ def create_app(
             "Serving must have the extra 'serve'. Got an environment without it. "
             "Install it: pip install 'askless[serve]'."
         ) from error
-    return _assemble(policies, db, keys, cors, durable, limits or Limits())
+    from askless.serve._store import Store
+
+    store = Store(db, durable=durable)
+    library = Library(policies, store if db is not None else None)
+    return _assemble(library, store, keys, cors, hosts, limits or Limits())
 
 
 def _assemble(
-    policies: Iterable[Source],
-    db: str | Path | None,
+    library: Library,
+    store: Any,
     keys: str | Path | None,
     cors: Sequence[str],
-    durable: bool,
+    hosts: Sequence[str],
     limits: Limits,
 ) -> Any:
     from starlette.applications import Starlette
@@ -85,24 +95,27 @@ def _assemble(
     from starlette.staticfiles import StaticFiles
 
     from askless.serve._api import Api
+    from askless.serve._fhir_routes import make_fhir_routes
     from askless.serve._guard import Guard, Refused
     from askless.serve._keys import Keys
     from askless.serve._metrics import Metrics
     from askless.serve._pages import Pages
     from askless.serve._respond import tell_failure, tell_http_error, tell_refused
     from askless.serve._sessions import Sessions
-    from askless.serve._store import Store
 
     let_in = None if keys is None else Keys.read(keys)
-    store, metrics = Store(db, durable=durable), Metrics()
-    library = Library(policies, store if db is not None else None)
+    metrics = Metrics()
     sessions = Sessions(library, store, max_sessions=limits.max_sessions)
     api = Api(library, sessions, metrics, limits)
+    tools, lifespan = _make_tools(api)
     app = Starlette(
+        lifespan=lifespan,
         routes=[
             *api.routes(),
             *Pages(api, let_in).routes(),
+            *make_fhir_routes(api),
             *_routes_about(api, has_keys=let_in is not None),
+            *tools,
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         middleware=[
@@ -122,7 +135,33 @@ def _assemble(
         },
     )
     app.state.api = api
-    return Guard(app, let_in, metrics, limits, embed=cors)
+    return Guard(app, let_in, metrics, limits, embed=cors, hosts=hosts)
+
+
+def _make_tools(api: Any) -> tuple[list[Any], Any]:
+    """Return the route of the tools for language models, and what must run for them.
+
+    Nothing, if the extra ``mcp`` is not installed.
+    """
+    try:
+        from mcp.server.transport_security import TransportSecuritySettings
+
+        from askless.serve._mcp import create_mcp
+    except ImportError:
+        return [], None
+    server = create_mcp(api.asker)
+    # The guard has looked at host, key and size.
+    security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    routes = server.streamable_http_app(
+        stateless_http=True, json_response=True, transport_security=security
+    ).routes
+
+    @asynccontextmanager
+    async def lifespan(app: object) -> AsyncIterator[None]:
+        async with server.session_manager.run():
+            yield
+
+    return list(routes), lifespan
 
 
 def _routes_about(api: Any, *, has_keys: bool) -> list[Any]:

@@ -61,6 +61,8 @@ class Guard:
     limits : Limits
     embed : sequence of str
         Origins whose pages may show the pages of the service in a frame.
+    hosts : sequence of str
+        Names under which the service may be asked; any if there are none.
     """
 
     def __init__(
@@ -70,8 +72,10 @@ class Guard:
         metrics: Metrics,
         limits: Limits,
         embed: Sequence[str] = (),
+        hosts: Sequence[str] = (),
     ) -> None:
         self.app, self.keys, self.metrics, self.limits = app, keys, metrics, limits
+        self.hosts = frozenset(hosts)
         policy = " ".join([POLICY, *embed])
         self._headers = [
             (name.encode(), value.encode())
@@ -108,6 +112,9 @@ class Guard:
     async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
         scope["askless_owner"] = ""
+        if self.hosts and _host_of(headers) not in self.hosts:
+            said = "The service must be asked by a name of its own. Got another."
+            raise Refused(421, said, "Use the address that it was started with.")
         is_asked_first = b"access-control-request-method" in headers
         is_open = scope["path"].startswith(OPEN) or (
             # A browser asks so, without a key, whether a page may ask at all.
@@ -159,6 +166,13 @@ class Guard:
         start = {"type": "http.response.start", "status": 303}
         await send({**start, "headers": [(b"location", b"/login")]})
         await send({"type": "http.response.body", "body": b""})
+
+
+def _host_of(headers: dict[bytes, bytes]) -> str:
+    """Return the host that was asked for, without its port."""
+    host = headers.get(b"host", b"").decode("latin-1")
+    name, sign, port = host.rpartition(":")
+    return name if sign and port.isdigit() else host
 
 
 def _key_of(headers: dict[bytes, bytes]) -> str:
