@@ -135,7 +135,6 @@ class Forms:
             "linkId": _link_of(offer, name),
             "text": name,
             "type": "decimal" if test.kind == "number" else "choice",
-            "required": True,
         }
         if test.kind == "category":
             item["answerOption"] = [

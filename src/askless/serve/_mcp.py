@@ -1,7 +1,7 @@
 """Tools for language models: the policies over the Model Context Protocol.
 
-Nothing is kept between two calls: a model gives all answers so far. What is wrong with a
-call is told to the model, so that it can mend it.
+Nothing is kept between two calls: a model gives all answers so far. What is wrong with
+a call is told to the model, so that it can mend it.
 """
 
 from __future__ import annotations
