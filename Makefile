@@ -40,7 +40,7 @@ COMPILE := $(BIN)/ninja -C $(BUILD) --quiet
 .DEFAULT_GOAL := help
 .PHONY: help demo test check format bench bench-quick docs campaign debug-test \
 	minimal-test coverage coverage-core sizes changelog sdist wheel dist-test serial-test \
-	sanitize-test axe venv build clean
+	sanitize-test axe fuzz-api venv build clean
 
 help:  ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | \
@@ -83,6 +83,11 @@ axe: build/npm/node_modules/axe-core  ## Fetch what looks for barriers in pages 
 build/npm/node_modules/axe-core:
 	@mkdir -p build/npm
 	npm install --silent --no-audit --no-fund --prefix build/npm axe-core
+
+fuzz-api: build $(VENV)/.stamp-test  ## Send the service anything: SECONDS=60
+	@test -d .venv-fuzz || $(PYTHON) -m venv .venv-fuzz
+	.venv-fuzz/bin/python -m pip install -qq --disable-pip-version-check schemathesis
+	$(BIN)/python .ci/fuzz_api.py .venv-fuzz/bin/schemathesis --seconds $(or $(SECONDS),60)
 
 debug-test:  ## Run all tests of kernels with bounds and divisions checked
 	@$(MAKE) --no-print-directory test VENV=.venv-debug \
@@ -141,7 +146,7 @@ build: $(BUILD)/.stamp-editable  ## Compile what changed
 venv: $(patsubst %,$(VENV)/.stamp-%,build package plot parquet test check bench docs coverage dist changelog)  ## Fill the environment with everything but Askless
 
 clean:  ## Remove every environment, build and cache
-	rm -rf .venv .venv-debug .venv-minimal .venv-coverage .venv-sanitize build dist docs/_build docs/generated docs/auto_examples
+	rm -rf .venv .venv-debug .venv-minimal .venv-coverage .venv-sanitize .venv-fuzz build dist docs/_build docs/generated docs/auto_examples
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks examples docs -name __pycache__ -prune \
 		-exec rm -rf {} + 2>/dev/null || true

@@ -125,6 +125,10 @@ class Server:
                 return
         raise RuntimeError("the server does not answer")
 
+    def get_text(self, path):
+        with urllib.request.urlopen(self.address + path, timeout=30) as answer:
+            return answer.read().decode()
+
     def get(self, path):
         with urllib.request.urlopen(self.address + path, timeout=30) as answer:
             return json.loads(answer.read())

@@ -1,5 +1,8 @@
 """Programs ask over HTTP: what next, sessions, rows, and what there is."""
 
+import json
+import re
+
 import jsonschema
 import numpy as np
 import pytest
@@ -7,6 +10,7 @@ import pytest
 import askless
 from askless.policy import Forest
 from askless.serve import Limits
+from askless.serve._steps import EXTRAS
 from tests.policy.examples import EXAMPLES, make_example
 
 pytest.importorskip("starlette", reason="needs the extra serve")
@@ -207,6 +211,35 @@ def test_the_description_follows_its_standard(service):
         jsonschema.Draft202012Validator.check_schema(schema)
     routes = {route.path for route in service.api.routes()}
     assert routes <= set(described["paths"])
+    named = json.dumps(described)
+    for reference in re.findall(r'"#/components/schemas/(\w+)"', named):
+        assert reference in described["components"]["schemas"]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_responses_are_as_described(serve, name, rng):
+    service = serve(("it", make_example(name)))
+    described = service.get("/openapi.json").json()
+
+    def check(view, content):
+        schema = {"$ref": f"#/components/schemas/{view}"}
+        whole = {**schema, "components": described["components"]}
+        jsonschema.Draft202012Validator(whole).validate(content)
+        # Every field of the view's own is described, too.
+        known = described["components"]["schemas"][view]["properties"]
+        assert set(content) <= set(known)
+
+    check("PoliciesView", service.get("/v1/policies").json())
+    check("PolicyView", service.get("/v1/policies/it").json())
+    session = service.begin("it")
+    query = "&".join(f"include={extra}" for extra in EXTRAS)
+    check("StateView", service.get(f"/v1/sessions/{session}?{query}").json())
+    answers, state = finish(service, session, rng)
+    check("StateView", state)
+    check("StateView", service.get(f"/v1/sessions/{session}?{query}").json())
+    check("LogView", service.get(f"/v1/sessions/{session}/log").json())
+    row = {answer["test"]: answer["outcome"] for answer in answers}
+    check("DecidedView", service.post("/v1/policies/it/decide", {"rows": [row]}).json())
 
 
 def test_no_more_sessions_than_may_be_kept(serve, car):

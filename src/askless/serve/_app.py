@@ -186,7 +186,10 @@ def _routes_about(api: Any, *, has_keys: bool) -> list[Any]:
         return PlainTextResponse(api.metrics.to_text())
 
     async def described(request: Request) -> Response:
-        return to_response(describe_service(version("askless"), has_keys=has_keys))
+        about = describe_service(
+            version("askless"), has_keys=has_keys, names=api.library.names()[:20]
+        )
+        return to_response(about)
 
     return [
         Route("/healthz", health),
