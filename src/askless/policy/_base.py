@@ -166,6 +166,20 @@ class Policy(HandedUp, ABC):
         """
         return self.class_shares(state)
 
+    def has_fitting_case(self, state: Any, shown: dict[int, int]) -> bool:
+        """Return whether a case is quickly found in a state that shows all answers.
+
+        False says nothing: :meth:`recheck` looks at every case.
+
+        Parameters
+        ----------
+        state : state
+            Where the policy stands.
+        shown : dict of int to int
+            The code that each answered test has shown.
+        """
+        return False
+
     def recheck(self, shown: dict[int, int]) -> tuple[int, ...]:
         """Return the fewest tests whose answers contradict each other.
 

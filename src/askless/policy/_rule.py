@@ -317,6 +317,16 @@ class Rule(Policy):
         done = set(state.done)
         return [test for test in range(len(self.tests)) if test not in done]
 
+    def has_fitting_case(self, state: Belief, shown: dict[int, int]) -> bool:
+        """Return whether the first case that is left shows all answers."""
+        first = state.cases[:1]
+        return all(
+            self.possible.codes[test, first[0]] == code
+            or self.possible.chances_of(test)[code] > 0
+            and self.possible.is_unknown_in(test, first)[0]
+            for test, code in shown.items()
+        )
+
     def recheck(self, shown: dict[int, int]) -> tuple[int, ...]:
         """Return the fewest tests whose answers leave no case, taken together."""
         return find_recheck(self.possible, shown)

@@ -6,6 +6,7 @@ or where events are kept.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -30,7 +31,7 @@ from askless.serve._respond import guarded, to_response
 from askless.serve._sessions import Live, Sessions, to_request
 from askless.serve._steps import explain
 from askless.serve._store import Repeat
-from askless.serve._work import Workers
+from askless.serve._work import Paces, Workers
 
 __all__ = ["Api"]
 
@@ -53,7 +54,7 @@ class Api:
     ) -> None:
         self.library, self.sessions, self.metrics = library, sessions, metrics
         self.limits = limits
-        self.workers = Workers(limits.n_workers)
+        self.workers, self.paces = Workers(limits.n_workers), Paces()
         self.asker = Asker(library)
 
     def routes(self) -> list[Route]:
@@ -216,9 +217,20 @@ class Api:
 
     async def run(self, offer: Offer, work: Callable[[], Any], include: Any) -> Any:
         """Do quick work here; what may take longer must not hold up other sessions."""
-        is_quick = offer.is_quick and not include
+        if include:
+            # Looking ahead takes as long as it takes.
+            return await self.workers.run(work, seconds=self.limits.step_seconds)
+
+        def timed() -> Any:
+            started = time.perf_counter()
+            try:
+                return work()
+            finally:
+                self.paces.note(offer.digest, time.perf_counter() - started)
+
+        is_quick = offer.is_quick or self.paces.is_quick(offer.digest)
         return await self.workers.run(
-            work, seconds=self.limits.step_seconds, is_quick=is_quick
+            timed, seconds=self.limits.step_seconds, is_quick=is_quick
         )
 
 

@@ -11,9 +11,41 @@ import anyio.to_thread
 
 from askless.serve._respond import Busy
 
-__all__ = ["Workers"]
+__all__ = ["Paces", "Workers"]
 
 Result = TypeVar("Result")
+
+
+# A step that takes at most so long may hold up the others.
+QUICK_SECONDS = 0.002
+# So many steps in a row must have been quick.
+N_STEPS = 20
+
+
+class Paces:
+    """How long the last steps of each policy took.
+
+    Examples
+    --------
+    >>> paces = Paces()
+    >>> for _ in range(20):
+    ...     paces.note("sha256:0", 0.0001)
+    >>> paces.is_quick("sha256:0"), paces.is_quick("sha256:1")
+    (True, False)
+    """
+
+    def __init__(self) -> None:
+        # How many quick steps there were since the last slow one.
+        self._n_quick: dict[str, int] = {}
+
+    def note(self, digest: str, seconds: float) -> None:
+        """Note how long a step took."""
+        n_before = self._n_quick.get(digest, 0)
+        self._n_quick[digest] = n_before + 1 if seconds <= QUICK_SECONDS else 0
+
+    def is_quick(self, digest: str) -> bool:
+        """Return whether the last steps of a policy were all quick."""
+        return self._n_quick.get(digest, 0) >= N_STEPS
 
 
 class Workers:
