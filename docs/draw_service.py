@@ -40,6 +40,11 @@ def photograph() -> None:
         page.visit(f"{server.address}/ask/clinic?lang=de")
         page.follow("form.card button")
         page.screenshot(IMAGES / "serve-phone.png")
+        page.prefer("light")
+        page.resize(1100, 1500)
+        page.visit(f"{server.address}/studio?lang=en")
+        page.wait_for("document.querySelector('#state').innerText.startsWith('Proved')")
+        page.screenshot(IMAGES / "studio.png")
 
 
 if __name__ == "__main__":

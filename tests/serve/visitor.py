@@ -1,5 +1,6 @@
 """A person in front of a browser: looks for what the page offers, and uses it."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,13 @@ class Visitor(Page):
             if self.run(f"document.activeElement.matches({selector!r})"):
                 return
         raise AssertionError(f"Tab never comes to {selector}")
+
+    def wait_for(self, condition, seconds=20):
+        """Wait until an expression of the page is true."""
+        end = time.monotonic() + seconds
+        while not self.run(condition):
+            assert time.monotonic() < end, condition
+            time.sleep(0.02)
 
     def allow_scripts(self, are_allowed):
         self.call("Emulation.setScriptExecutionDisabled", value=not are_allowed)

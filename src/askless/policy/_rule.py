@@ -322,8 +322,10 @@ class Rule(Policy):
         first = state.cases[:1]
         return all(
             self.possible.codes[test, first[0]] == code
-            or self.possible.chances_of(test)[code] > 0
-            and self.possible.is_unknown_in(test, first)[0]
+            or (
+                self.possible.chances_of(test)[code] > 0
+                and self.possible.is_unknown_in(test, first)[0]
+            )
             for test, code in shown.items()
         )
 

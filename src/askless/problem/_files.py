@@ -21,7 +21,7 @@ from askless.exceptions import DataFileError, InvalidTableError, MissingExtraErr
 from askless.problem._column import EXACT_WHOLE, Column, clean_column
 from askless.problem._frames import Columns, clean_columns
 
-__all__ = ["load_columns", "open_text", "read_columns", "read_rows"]
+__all__ = ["load_columns", "open_text", "parse_cells", "read_columns", "read_rows"]
 
 
 @contextmanager
@@ -93,7 +93,7 @@ def load_columns(path: str | Path, *, unknown: Any = None) -> Columns:
     columns = zip(*(cells for _, cells in rows), strict=True)
     # What is parsed here is clean: numbers, or text with None for empty cells.
     return Columns(
-        (name, _parse_cells([cell.strip() for cell in cells], unknown))
+        (name, parse_cells([cell.strip() for cell in cells], unknown))
         for name, cells in zip(names, columns, strict=True)
     )
 
@@ -152,7 +152,7 @@ def _check_names(names: list[str], path: Path) -> None:
         seen.add(name)
 
 
-def _parse_cells(cells: Sequence[str], unknown: Any) -> Column:
+def parse_cells(cells: Sequence[str], unknown: Any) -> Column:
     """Return cells as whole numbers, as numbers, or as text; empty ones are missing."""
     if unknown not in cells:
         return _narrowest(cells)

@@ -102,6 +102,7 @@ def _assemble(
     from askless.serve._pages import Pages
     from askless.serve._respond import tell_failure, tell_http_error, tell_refused
     from askless.serve._sessions import Sessions
+    from askless.serve._studio import make_studio_routes
 
     let_in = None if keys is None else Keys.read(keys)
     metrics = Metrics()
@@ -114,6 +115,7 @@ def _assemble(
             *api.routes(),
             *Pages(api, let_in).routes(),
             *make_fhir_routes(api),
+            *make_studio_routes(api),
             *_routes_about(api, has_keys=let_in is not None),
             *tools,
             Mount("/static", StaticFiles(directory=STATIC)),

@@ -75,7 +75,7 @@ class Guard:
         hosts: Sequence[str] = (),
     ) -> None:
         self.app, self.keys, self.metrics, self.limits = app, keys, metrics, limits
-        self.hosts = frozenset(hosts)
+        self.hosts, self.embed = frozenset(hosts), frozenset(embed)
         policy = " ".join([POLICY, *embed])
         self._headers = [
             (name.encode(), value.encode())
@@ -115,6 +115,9 @@ class Guard:
         if self.hosts and _host_of(headers) not in self.hosts:
             said = "The service must be asked by a name of its own. Got another."
             raise Refused(421, said, "Use the address that it was started with.")
+        if scope["method"] == "POST" and not self._is_own(headers):
+            said = "A page of another site must be let in to ask. Got one that is not."
+            raise Refused(403, said, "Start the service with --cors ORIGIN.")
         is_asked_first = b"access-control-request-method" in headers
         is_open = scope["path"].startswith(OPEN) or (
             # A browser asks so, without a key, whether a page may ask at all.
@@ -130,6 +133,16 @@ class Guard:
         if stated.isdigit() and int(stated) > self.limits.max_body:
             raise self._too_large()
         await self.app(scope, self._limit_body(receive), send)
+
+    def _is_own(self, headers: dict[bytes, bytes]) -> bool:
+        """Return whether no page of another site asks, or one that may."""
+        origin = headers.get(b"origin", b"null").decode("latin-1")
+        if origin == "null":
+            # A browser that does not say; where keys are used, the cookie is same-site.
+            site = headers.get(b"sec-fetch-site", b"same-origin")
+            return site in (b"same-origin", b"none")
+        own = headers.get(b"host", b"").decode("latin-1")
+        return origin in self.embed or origin.split("://")[-1] == own
 
     def _limit_body(self, receive: Receive) -> Receive:
         n_bytes, is_whole = 0, False

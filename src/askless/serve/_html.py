@@ -43,15 +43,17 @@ def element(tag: str, /, *content: object, **attributes: object) -> Element:
     return Element(f"<{tag}{''.join(written)}>{inner}</{tag}>")
 
 
-def page(language: str, title: str, *content: object, base: str = "") -> str:
+def page(language: str, title: str, *content: object, script: str | None = None) -> str:
     """Return a whole page."""
+    more = element("script", src=f"/static/{script}.js", defer=True) if script else None
     head = element(
         "head",
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", title),
-        element("link", rel="stylesheet", href=f"{base}/static/askless.css"),
-        element("script", src=f"{base}/static/askless.js", defer=True),
+        element("link", rel="stylesheet", href="/static/askless.css"),
+        element("script", src="/static/askless.js", defer=True),
+        more,
     )
     body = element("body", *content)
     return f"<!doctype html>\n{element('html', head, body, lang=language, dir='ltr')}\n"

@@ -200,6 +200,17 @@ class Library:
             self._offered |= {name}
         return offer
 
+    def save(self, name: str, policy: Policy) -> Offer:
+        """Offer a new policy, and write its file if a folder is served."""
+        offer = self.add(name, policy, is_new=True)
+        if self._folders:
+            path = self._folders[0] / f"{name}.json"
+            policy.save(path)
+            with self._looking:
+                self._files[path] = file = _File(path)
+                file.mark()
+        return offer
+
     def refresh(self) -> None:
         """Look at the folders again, aside, if some time has passed."""
         if not self._folders or time.monotonic() - self._looked < LOOK_EVERY:
@@ -263,9 +274,13 @@ class _File:
     def has_changed(self) -> bool:
         return self._stamp != self._stamp_now()
 
+    def mark(self) -> None:
+        """Take the file as it is for read."""
+        self._stamp = self._stamp_now()
+
     def read(self) -> Policy:
         # Taken before reading: what is written meanwhile is read the next time.
-        self._stamp = self._stamp_now()
+        self.mark()
         return load(self.path)
 
 

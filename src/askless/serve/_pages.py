@@ -26,6 +26,7 @@ from askless.serve._library import Offer
 from askless.serve._respond import EXPLAINED, explain_error
 from askless.serve._say import Say, alert, respond, respond_error
 from askless.serve._sessions import Live, StaleStep
+from askless.serve._studio_page import draw_studio
 
 __all__ = ["Pages"]
 
@@ -49,6 +50,7 @@ class Pages:
         return [
             Route("/", self.list_policies),
             Route("/login", self.login, methods=["GET", "POST"]),
+            Route("/studio", self.show_studio),
             Route("/ask/{name}", self.begin, methods=["GET", "POST"]),
             Route("/case/{id}", self.show_case, methods=["GET"]),
             Route("/case/{id}", self.step_case, methods=["POST"]),
@@ -68,6 +70,7 @@ class Pages:
             say("title"),
             element("h1", say("policies")),
             element("div", *cards, class_="cards"),
+            element("p", element("a", say("to studio"), href=f"/studio{say.query}")),
         )
 
     async def login(self, request: Request) -> Response:
@@ -97,6 +100,11 @@ class Pages:
         status = 401 if problem else 200
         return respond(say, say("title"), heading, alert(problem), form_, status=status)
 
+    async def show_studio(self, request: Request) -> Response:
+        """Show where tables are solved."""
+        say = Say(request)
+        return respond(say, say("studio"), *draw_studio(say), script="studio")
+
     # Interviews.
 
     async def begin(self, request: Request) -> Response:
@@ -108,8 +116,6 @@ class Pages:
                 heading = element("h1", say("policies"))
                 cards = element("div", _card(say, offer), class_="cards")
                 return respond(say, offer.name, heading, cards)
-            if not _is_own_form(request):
-                return respond_error(say, say("not found"), 403)
             owner = request.scope["askless_owner"]
             live = await self.api.workers.run(
                 lambda: self.api.sessions.begin(offer, owner)
@@ -133,8 +139,6 @@ class Pages:
     async def step_case(self, request: Request) -> Response:
         """Take what a form says, and show what is next."""
         say = Say(request)
-        if not _is_own_form(request):
-            return respond_error(say, say("not found"), 403)
         form = await request.form(max_files=0, max_fields=10)
         try:
             live = self.api.session(request)
@@ -203,16 +207,6 @@ def _card(say: Say, offer: Offer) -> Element:
         action=f"/ask/{quote(offer.name)}{say.query}",
         class_="card",
     )
-
-
-def _is_own_form(request: Request) -> bool:
-    """Return whether a form was sent from a page of this service."""
-    origin = request.headers.get("origin")
-    if origin is None or origin == "null":
-        # A browser that does not say; where keys are used, the cookie is same-site.
-        site = request.headers.get("sec-fetch-site", "same-origin")
-        return site in ("same-origin", "none")
-    return origin.split("://")[-1] == request.headers.get("host")
 
 
 def _read_form(interview: Interview, form: Any) -> tuple[str, Any]:

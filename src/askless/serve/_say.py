@@ -87,8 +87,14 @@ def format_share(share: float, language: str = "en") -> str:
     return written.translate(MARKS[language])
 
 
-def respond(say: Say, title: str, *content: object, status: int = 200) -> Response:
-    """Return a page."""
+def respond(
+    say: Say,
+    title: str,
+    *content: object,
+    status: int = 200,
+    script: str | None = None,
+) -> Response:
+    """Return a page, with a script of its own besides the one of all pages."""
     languages = [
         element(
             "a",
@@ -106,7 +112,8 @@ def respond(say: Say, title: str, *content: object, status: int = 200) -> Respon
         element("span", say("tagline"), class_="tagline"),
         element("nav", *languages, aria_label=say("language")),
     )
-    shown = page(say.language, title, header, element("main", *content))
+    main = element("main", *content, class_=script)
+    shown = page(say.language, title, header, main, script=script)
     return HTMLResponse(shown, status)
 
 
