@@ -1,4 +1,4 @@
-"""Photograph the pages of the service: ``python docs/draw_service.py``; needs Chromium."""
+"""Photograph the service: ``python docs/draw_service.py``, which needs Chromium."""
 
 from __future__ import annotations
 

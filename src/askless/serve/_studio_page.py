@@ -111,7 +111,7 @@ def _sliders(say: Say, name: str) -> Element:
 
 def _result(say: Say) -> Element:
     figures = [
-        element("dt", say(name)) + element("dd", "–", id=name)
+        element("div", element("dt", say(name)), element("dd", "–", id=name))
         for name in ("expected", "worst", "bound")
     ]
     chart = element("div", id="over-time", role="img", aria_label=say("over time"))
@@ -140,7 +140,7 @@ def _result(say: Say) -> Element:
         element("h2", say("result")),
         element("p", id="state", role="status"),
         element("button", say("stop"), id="stop", type="button", hidden=True),
-        element("dl", *[Element(each) for each in figures], class_="figures"),
+        element("dl", *figures, class_="figures"),
         chart,
         element("p", id="picture", class_="wide", tabindex="0"),
         element(

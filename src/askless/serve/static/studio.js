@@ -102,6 +102,7 @@ const points = [];
 
 const drawOverTime = () => {
   const box = find("over-time");
+  box.dataset.points = points.length;
   if (points.length < 1) return box.replaceChildren();
   const [width, height] = [600, 120];
   const last = Math.max(points.at(-1).seconds, 1e-9);
@@ -117,10 +118,9 @@ const drawOverTime = () => {
     class: name,
     points: points.filter((p) => p[name] !== null).map((p) => place(p, p[name])).join(" "),
   });
-  const picture = svg("svg", { viewBox: `0 0 ${width} ${height}` });
+  const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none" });
   picture.append(line("bound"), line("best"));
   box.replaceChildren(picture);
-  box.dataset.points = points.length;
   box.dataset.bounds = points.map((p) => p.bound).join(" ");
 };
 
@@ -193,6 +193,7 @@ const solve = async () => {
   const own = search = new AbortController();
   policy = null;
   points.length = 0;
+  drawOverTime();
   find("state").textContent = say("searching");
   find("stop").hidden = false;
   try {
