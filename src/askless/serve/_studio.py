@@ -171,7 +171,11 @@ def _solve_twice(
     tell("first", describe_solution(greedy))
 
     def report(progress: Progress) -> None:
-        tell("progress", progress._asdict())
+        # What was proved or found before the search still holds.
+        bound = max(progress.bound, greedy.lower_bound)
+        best = greedy.cost if progress.best is None else progress.best
+        told = {"best": min(best, greedy.cost), "bound": bound}
+        tell("progress", {"seconds": progress.seconds, **told})
 
     found = solve(
         table,

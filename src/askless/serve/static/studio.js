@@ -160,7 +160,8 @@ const handlers = {
     showFigures(told);
     showPicture(told);
     drawOverTime();
-    find("state").textContent = say(told.status === "optimal" ? "proved" : "not proved");
+    const said = say(told.status === "optimal" ? "proved" : "not proved");
+    find("state").textContent = [said, ...told.notes].join(" ");
     policy = told.policy;
     const link = find("download");
     URL.revokeObjectURL(link.href);
