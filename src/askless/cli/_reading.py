@@ -5,31 +5,19 @@ This module must not know what is done with what is read.
 
 from __future__ import annotations
 
-import csv
 import warnings
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from askless.exceptions import AsklessWarning, InvalidTableError, suggest_name
-from askless.problem._files import load_columns, open_text
+from askless.problem._files import load_columns, read_names
 from askless.problem._frames import Columns
 from askless.problem._outcomes import blank_marked, find_marked
 
 __all__ = ["check_roles", "collect_notes", "find_role", "read_data", "read_names"]
 
 ROLES = {"prior": "weights", "case": "names"}
-
-
-def read_names(path: Path) -> list[str]:
-    """Return the names of the columns of a CSV or Parquet file.
-
-    Of CSV only the first line is read.
-    """
-    if path.suffix.lower() in (".parquet", ".pq"):
-        return list(load_columns(path))
-    with open_text(path) as file:
-        return [name.strip() for name in next(csv.reader(file), [])]
 
 
 def read_data(path: Path, unknown: str | None = None) -> Columns:

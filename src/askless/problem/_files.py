@@ -21,7 +21,14 @@ from askless.exceptions import DataFileError, InvalidTableError, MissingExtraErr
 from askless.problem._column import EXACT_WHOLE, Column, clean_column
 from askless.problem._frames import Columns, clean_columns
 
-__all__ = ["load_columns", "open_text", "parse_cells", "read_columns", "read_rows"]
+__all__ = [
+    "load_columns",
+    "open_text",
+    "parse_cells",
+    "read_columns",
+    "read_names",
+    "read_rows",
+]
 
 
 @contextmanager
@@ -98,6 +105,17 @@ def load_columns(path: str | Path, *, unknown: Any = None) -> Columns:
     )
 
 
+def read_names(path: Path) -> list[str]:
+    """Return the names of the columns of a CSV or Parquet file.
+
+    Of CSV only the first line is read.
+    """
+    if path.suffix.lower() in (".parquet", ".pq"):
+        return list(load_columns(path))
+    with open_text(path) as file:
+        return [name.strip() for name in next(csv.reader(file), [])]
+
+
 def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the names in the first line of a CSV file, and each line with its number.
 
@@ -152,7 +170,7 @@ def _check_names(names: list[str], path: Path) -> None:
         seen.add(name)
 
 
-def parse_cells(cells: Sequence[str], unknown: Any) -> Column:
+def parse_cells(cells: Sequence[str], unknown: Any = None) -> Column:
     """Return cells as whole numbers, as numbers, or as text; empty ones are missing."""
     if unknown not in cells:
         return _narrowest(cells)

@@ -1,6 +1,7 @@
 """Find cases that show the same, and merge them.
 
-Works on codes alone; an unknown outcome is the same as another unknown one only.
+Works on codes alone; an unknown outcome is the same as another unknown one only. For
+tests with likelihoods, the codes are numbers of equal chances (``Possible.profiles``).
 """
 
 from __future__ import annotations
@@ -10,12 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.problem._tests import CodeArray
-
 __all__ = ["group_identical", "merge_identical", "pair_identical"]
 
 
-def group_identical(codes: CodeArray) -> NDArray[np.int64]:
+def group_identical(codes: NDArray[Any]) -> NDArray[np.int64]:
     """Return a number for each case, the same for cases that show the same."""
     rows = np.ascontiguousarray(codes.T)
     keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
@@ -23,7 +22,7 @@ def group_identical(codes: CodeArray) -> NDArray[np.int64]:
 
 
 def pair_identical(
-    codes: CodeArray, class_ids: NDArray[np.int32]
+    codes: NDArray[Any], class_ids: NDArray[np.int32]
 ) -> set[tuple[int, int]]:
     """Return pairs of cases that show the same and differ in class.
 
@@ -47,7 +46,7 @@ def pair_identical(
 
 
 def merge_identical(
-    codes: CodeArray, class_ids: NDArray[np.int32], prior: NDArray[np.float64]
+    codes: NDArray[Any], class_ids: NDArray[np.int32], prior: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
     """Return the first case, the commonest class and the weight of each set.
 

@@ -193,7 +193,7 @@ def check_shares(test: Test, given: Mapping[Any, float]) -> NDArray[np.float64]:
             raise InvalidTableError(
                 f"chances must name outcomes of the test. Got {outcome!r} for "
                 f"{test.name!r}, which shows {test.outcomes}. Leave it out; a case "
-                "with chances of its own is made by split_unknown."
+                "with chances of its own is made by with_likelihoods or split_unknown."
             )
         try:
             shares[code] += float(chance)

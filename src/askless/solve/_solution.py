@@ -20,14 +20,17 @@ class Solution:
         The policy that was found.
     method : str
         The method that found it.
-    objective : {"expected", "worst", "both"}
+    objective : {"expected", "worst", "both", "total"}
         What was to be small.
     expected_cost, worst_cost : float
         Exact costs on the table: mean over the prior, and of the dearest case.
     error : float
         Share of the prior that is decided wrongly.
+    mistake_cost : float
+        What wrong decisions cost on average; 0 if mistakes have no price.
     lower_bound : float
-        No policy that decides all cases rightly costs less, by the objective.
+        No policy that decides all cases rightly costs less, by the objective; with the
+        objective "total", no policy at all does.
     bound_name : str
         The bound that gave it.
     status : {"optimal", "feasible"}
@@ -65,10 +68,18 @@ class Solution:
     pareto: tuple[Point, ...] = field(default=())
     is_exact: bool = True
     margin: float = 0.0
+    mistake_cost: float = 0.0
+
+    @property
+    def total_cost(self) -> float:
+        """Expected cost of tests and of mistakes together."""
+        return self.expected_cost + self.mistake_cost
 
     @property
     def cost(self) -> float:
         """The cost that was to be small."""
+        if self.objective == "total":
+            return self.total_cost
         return self.worst_cost if self.objective == "worst" else self.expected_cost
 
     @property

@@ -26,6 +26,7 @@ from askless.solve._registry import METHODS, Method
 from askless.solve._solution import Solution
 from askless.solve._task import Limits, MethodResult, Priced, Progress, Task
 from askless.solve.search._bounds import best_bound
+from askless.solve.total._tree import mistake_cost
 from askless.solve.tradeoff._within_budget import solve_within_budget
 from askless.solve.tradeoff._within_error import solve_within_error
 
@@ -35,7 +36,7 @@ __all__ = ["solve"]
 # numbers; where no scale makes costs and weights whole they are rounded down, which
 # leaves the bound true and up to about 1e-7 below a cost that it has met.
 TOLERANCE = 1e-6
-OBJECTIVES = ("expected", "worst", "both")
+OBJECTIVES = ("expected", "worst", "both", "total")
 STOPS = ("class", "case", "neighbourhood", "clique")
 
 
@@ -59,9 +60,11 @@ def solve(
     ----------
     table : Table
         What each test shows for each case.
-    objective : {"expected", "worst", "both"}, default="expected"
+    objective : {"expected", "worst", "both", "total"}, default="expected"
         Which cost is to be small. "both" gives every trade-off that no policy beats in
-        both costs, in ``solution.pareto``.
+        both costs, in ``solution.pareto``. "total" counts mistakes as well, at the
+        prices of ``Costs(mistakes=...)``: the policy stops when no test is worth its
+        price, and tests may err.
     method : str, default="auto"
         One of ``askless methods``. "auto" proves the optimum when it can within the
         time limit, and else gives the best that it found.
@@ -126,6 +129,7 @@ def solve(
     _check_options(chosen, method_options)
     task = _make_task(table, objective, stop)
     _check_stop(chosen, stop)
+    _check_total(chosen, task, max_error)
     if stop in ("neighbourhood", "clique") and (budget is not None or max_error > 0):
         raise InvalidOptionError(
             "A budget or a max_error trades error for cost until the class is known, "
@@ -136,6 +140,9 @@ def solve(
     # Two searches take turns where there is one core only.
     n_threads = n_jobs if n_jobs and n_jobs > 0 else count_threads(n_jobs)
     limits = Limits(time_limit, progress, n_threads)
+    if objective == "total":
+        found = chosen.run(task, limits, {**method_options, "budget": budget})
+        return _make_solution(task, found, found.winner or chosen.name, 1.0)
     if objective == "both":
         return _solve_both(task, limits, budget, max_error, method, method_options)
     if budget is not None or max_error > 0:
@@ -199,21 +206,27 @@ def _make_solution(
     task: Task, found: MethodResult, method: str, allowed_error: float
 ) -> Solution:
     policy, priced = found.policy, found.priced
+    mistakes = 0.0
     if isinstance(policy, Tree):
         priced = Priced(policy.expected_cost, policy.worst_cost, _error(policy))
+        if task.mistakes is not None:
+            mistakes = mistake_cost(policy, task.mistakes)
     assert priced is not None
     cost = priced.worst_cost if task.objective == "worst" else priced.expected_cost
     error = priced.error
     bound, name = found.lower_bound, found.bound_name
+    is_total = task.objective == "total"
+    if is_total:
+        cost, name = cost + mistakes, name or "none"
     # Bounds are of policies without error (or with no more than cases that nothing
     # tells apart force on them); where error is allowed they prove nothing.
-    if allowed_error > 0:
+    if allowed_error > 0 and not is_total:
         bound, name = 0.0, "none"
     elif not name:
         bound, name = best_bound(task)
     is_free_of_choice = allowed_error == 0 and (error <= 1e-12 or name == "search")
     has_met = priced.is_exact and cost <= bound * (1 + TOLERANCE) + 1e-12
-    is_optimal = is_free_of_choice and has_met
+    is_optimal = (is_free_of_choice or is_total) and has_met
     return Solution(
         policy=policy,
         method=method,
@@ -228,6 +241,7 @@ def _make_solution(
         pareto=found.pareto,
         is_exact=priced.is_exact,
         margin=priced.margin,
+        mistake_cost=mistakes,
     )
 
 
@@ -311,6 +325,34 @@ def _check_stop(method: Method, stop: str) -> None:
         )
 
 
+def _check_total(method: Method, task: Task, max_error: float) -> None:
+    """Check what goes with the total cost, and what tests that may err go with."""
+    if task.objective == "total":
+        if method.solve_total is None:
+            able = ", ".join(m.name for m in METHODS.values() if m.solve_total)
+            raise InvalidOptionError(
+                f"objective='total' is for the methods {able}. Got "
+                f"method={method.name!r}. Choose one of them."
+            )
+        if task.mistakes is None:
+            raise InvalidOptionError(
+                "The total cost counts tests and mistakes, so mistakes must have a "
+                "price. Got costs without mistakes. Give Costs(..., mistakes=...)."
+            )
+        if max_error > 0:
+            raise InvalidOptionError(
+                "With objective='total' the price of mistakes says how much error is "
+                f"right. Got max_error={max_error:g}. Leave it out, or raise the price "
+                "of mistakes."
+            )
+    elif task.table.has_likelihoods:
+        raise InvalidOptionError(
+            "Tests of this table can err, so a policy can be wrong, and what a mistake "
+            f"costs says when to stop. Got objective={task.objective!r}. Use "
+            "objective='total', with Costs(mistakes=...)."
+        )
+
+
 def _warn(table: Table, task: Task) -> None:
     if len(task.classes) == 1:
         warnings.warn(
@@ -319,7 +361,11 @@ def _warn(table: Table, task: Task) -> None:
             DegeneratePolicyWarning,
             stacklevel=3,
         )
-    elif table.indistinct and task.stop in ("class", "case"):
+    elif (
+        task.objective != "total"
+        and table.indistinct
+        and task.stop in ("class", "case")
+    ):
         note = next(note for note in table.notes if note.startswith("No test"))
         warnings.warn(note, IndistinctCasesWarning, stacklevel=3)
 

@@ -49,7 +49,7 @@ class Task:
         What is true of each case.
     mistakes : ndarray or None
         ``mistakes[true][decision]``.
-    objective : {"expected", "worst", "both"}
+    objective : {"expected", "worst", "both", "total"}
     stop : {"class", "case", "neighbourhood", "clique"}
         When a policy may stop. The last two accept cases that no test is sure to tell
         apart: all near one case, or each near every other.
