@@ -35,6 +35,7 @@ ROOMS = {
     ],
     "solve": [["greedy"], ["search", "tradeoff"], ["total", "unknown"]],
     "learn": [["sources", "trees", "forest"], ["boost", "cost_tree"], ["rivals"]],
+    "serve": [["kept"], ["pages"]],
 }
 
 # A policy hands itself up to the layer that runs it, by name; only its annotations

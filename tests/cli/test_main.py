@@ -18,6 +18,8 @@ COMMANDS = [
     "frontier",
     "show",
     "ask",
+    "serve",
+    "mcp",
     "methods",
     "datasets",
 ]

@@ -9,7 +9,7 @@ import pytest
 import askless
 from askless.exceptions import DataFileError
 from askless.serve import Limits, make_key
-from askless.serve._keys import Keys
+from askless.serve.kept._keys import Keys
 
 pytest.importorskip("starlette", reason="needs the extra serve")
 
@@ -371,7 +371,7 @@ def test_no_trace_leaves_and_none_is_lost(service, monkeypatch, caplog):
 
     session = service.begin("car")
     monkeypatch.setattr("askless.serve._api.explain", fail)
-    monkeypatch.setattr("askless.serve._draw.describe_test", fail)
+    monkeypatch.setattr("askless.serve.pages._draw.describe_test", fail)
     for path in (f"/v1/sessions/{session}", f"/case/{session}"):
         with caplog.at_level(logging.ERROR, "askless.serve"):
             failed = service.get(path)

@@ -8,8 +8,8 @@ import pytest
 import askless
 from askless.exceptions import InvalidOptionError, PolicyFileError, UnknownNameError
 from askless.policy._file import policy_digest
-from askless.serve._library import MAX_VERSIONS, Library
-from askless.serve._store import Store
+from askless.serve.kept._library import MAX_VERSIONS, Library
+from askless.serve.kept._store import Store
 
 pytest.importorskip("starlette", reason="needs the extra serve")
 
@@ -70,7 +70,7 @@ def test_a_file_that_is_gone_is_no_longer_offered(tmp_path):
 
 
 def test_requests_look_at_folders_aside(tmp_path, monkeypatch):
-    monkeypatch.setattr("askless.serve._library.LOOK_EVERY", 0.0)
+    monkeypatch.setattr("askless.serve.kept._library.LOOK_EVERY", 0.0)
     make_policy(1).save(tmp_path / "bit.json")
     library = Library([tmp_path])
     make_policy(2).save(tmp_path / "bit.json")
@@ -127,7 +127,7 @@ def test_names_are_checked(tmp_path):
 
 
 def test_no_request_fails_while_policies_are_swapped(serve, tmp_path, monkeypatch):
-    monkeypatch.setattr("askless.serve._library.LOOK_EVERY", 0.0)
+    monkeypatch.setattr("askless.serve.kept._library.LOOK_EVERY", 0.0)
     make_policy(0).save(tmp_path / "bit.json")
     service = serve(tmp_path)
     stop, failures, counts = threading.Event(), [], []

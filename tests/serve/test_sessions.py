@@ -7,9 +7,9 @@ import pytest
 
 import askless
 from askless.exceptions import DataFileError, InvalidOptionError, UnknownNameError
-from askless.serve._library import Library
-from askless.serve._sessions import MAX_EVENTS, Sessions, StaleStep
-from askless.serve._store import Conflict, Repeat, Store
+from askless.serve.kept._library import Library
+from askless.serve.kept._sessions import MAX_EVENTS, Sessions, StaleStep
+from askless.serve.kept._store import Conflict, Repeat, Store
 from tests.policy.examples import make_example
 
 pytest.importorskip("starlette", reason="needs the extra serve")

@@ -11,7 +11,7 @@ import pytest
 import askless
 from askless.exceptions import InvalidOptionError
 from askless.serve import Limits
-from askless.serve._sheet import Cell, read_sheet
+from askless.serve.pages._sheet import Cell, read_sheet
 from tests.serve.service import Thread
 
 httpx = pytest.importorskip("httpx", reason="needs the extra serve")
@@ -124,7 +124,7 @@ def test_what_is_wrong_is_found_where_it_is(table, costs, problem):
 
 
 def test_every_problem_can_be_told(server):
-    from askless.serve._studio_page import SAID
+    from askless.serve.pages._studio_page import SAID
 
     table = "a,a,,prior,c\n1,2,3,x,\n1\n"
     found = httpx.post(
@@ -278,7 +278,7 @@ def test_pages_of_other_sites_cannot_save(service):
 
 
 def test_so_many_policies_are_saved(service, monkeypatch):
-    monkeypatch.setattr("askless.serve._studio.MAX_SAVED", 2)
+    monkeypatch.setattr("askless.serve.pages._studio.MAX_SAVED", 2)
     content = solved_file()[1]
     found = [
         service.post("/studio/save", {"name": f"b{i}", "policy": content}).status_code

@@ -36,6 +36,6 @@ def mcp_command(policies: tuple[Path, ...]) -> None:
             "without it. Install it: pip install 'askless[mcp]'."
         ) from error
     from askless.serve._asker import Asker
-    from askless.serve._library import Library
+    from askless.serve.kept._library import Library
 
     create_mcp(Asker(Library(policies))).run("stdio")

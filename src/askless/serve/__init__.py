@@ -5,7 +5,7 @@ policy was found. The extra ``serve`` brings what it needs.
 """
 
 from askless.serve._app import create_app
-from askless.serve._keys import make_key
 from askless.serve._limits import Limits
+from askless.serve.kept._keys import make_key
 
 __all__ = ["Limits", "create_app", "make_key"]

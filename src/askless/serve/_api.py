@@ -24,14 +24,14 @@ from askless.serve._bodies import (
     StepBody,
     read_body,
 )
-from askless.serve._library import Library, Offer
 from askless.serve._limits import Limits
 from askless.serve._metrics import Metrics
 from askless.serve._respond import guarded, to_response
-from askless.serve._sessions import Live, Sessions, to_request
 from askless.serve._steps import explain
-from askless.serve._store import Repeat
 from askless.serve._work import Paces, Workers
+from askless.serve.kept._library import Library, Offer
+from askless.serve.kept._sessions import Live, Sessions, to_request
+from askless.serve.kept._store import Repeat
 
 __all__ = ["Api"]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from askless.exceptions import MissingExtraError
-from askless.serve._library import Library, Source
 from askless.serve._limits import Limits
+from askless.serve.kept._library import Library, Source
 
 __all__ = ["create_app"]
 
@@ -72,7 +72,7 @@ def create_app(
             "Serving must have the extra 'serve'. Got an environment without it. "
             "Install it: pip install 'askless[serve]'."
         ) from error
-    from askless.serve._store import Store
+    from askless.serve.kept._store import Store
 
     store = Store(db, durable=durable)
     library = Library(policies, store if db is not None else None)
@@ -97,12 +97,12 @@ def _assemble(
     from askless.serve._api import Api
     from askless.serve._fhir_routes import make_fhir_routes
     from askless.serve._guard import Guard, Refused
-    from askless.serve._keys import Keys
     from askless.serve._metrics import Metrics
-    from askless.serve._pages import Pages
     from askless.serve._respond import tell_failure, tell_http_error, tell_refused
-    from askless.serve._sessions import Sessions
-    from askless.serve._studio import make_studio_routes
+    from askless.serve.kept._keys import Keys
+    from askless.serve.kept._sessions import Sessions
+    from askless.serve.pages._pages import Pages
+    from askless.serve.pages._studio import make_studio_routes
 
     let_in = None if keys is None else Keys.read(keys)
     metrics = Metrics()

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from askless.run import Interview
-from askless.serve._library import Library, Offer
-from askless.serve._paths import Paths
 from askless.serve._steps import Recall, explain, follow, list_unused
+from askless.serve.kept._library import Library, Offer
+from askless.serve.kept._paths import Paths
 
 __all__ = ["Asker", "describe_offer", "describe_policy"]
 

@@ -14,7 +14,7 @@ from typing import Any
 from askless.exceptions import InvalidAnswerError, UnknownNameError
 from askless.problem import Test
 from askless.serve._asker import Asker
-from askless.serve._library import Offer
+from askless.serve.kept._library import Offer
 
 __all__ = ["Forms", "to_outcome"]
 

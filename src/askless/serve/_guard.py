@@ -14,9 +14,9 @@ from typing import Any
 
 import msgspec
 
-from askless.serve._keys import Keys
 from askless.serve._limits import Limits
 from askless.serve._metrics import Metrics
+from askless.serve.kept._keys import Keys
 
 __all__ = ["COOKIE", "Guard", "Refused"]
 

@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from askless.exceptions import AsklessError, UnknownNameError
 from askless.serve._guard import Refused
-from askless.serve._sessions import StaleStep, TooManySessions
+from askless.serve.kept._sessions import StaleStep, TooManySessions
 
 __all__ = [
     "Busy",

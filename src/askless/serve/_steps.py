@@ -13,7 +13,7 @@ from askless.exceptions import InvalidAnswerError, InvalidOptionError
 from askless.policy import Policy
 from askless.problem import Test
 from askless.run import Interview, Session
-from askless.serve._paths import Paths
+from askless.serve.kept._paths import Paths
 
 __all__ = [
     "EXTRAS",

@@ -9,10 +9,10 @@ from typing import Any
 from urllib.parse import quote
 
 from askless.run import Interview
-from askless.serve._html import Element, element
-from askless.serve._say import Say, alert
-from askless.serve._sessions import Live
 from askless.serve._steps import collect, describe_test, explain
+from askless.serve.kept._sessions import Live
+from askless.serve.pages._html import Element, element
+from askless.serve.pages._say import Say, alert
 
 __all__ = ["draw_decision", "draw_question"]
 

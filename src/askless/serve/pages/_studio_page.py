@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 
-from askless.serve._html import Element, element
-from askless.serve._say import Say
+from askless.serve.pages._html import Element, element
+from askless.serve.pages._say import Say
 
 __all__ = ["draw_studio"]
 

@@ -10,8 +10,8 @@ import math
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from askless.serve._html import Element, element, page
-from askless.serve._texts import LANGUAGES, MARKS, choose_language, text
+from askless.serve.pages._html import Element, element, page
+from askless.serve.pages._texts import LANGUAGES, MARKS, choose_language, text
 
 __all__ = ["Say", "alert", "respond", "respond_error"]
 

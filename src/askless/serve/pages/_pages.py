@@ -18,15 +18,15 @@ from askless.run import Interview
 from askless.run._reply import find_outcome
 from askless.serve._api import Api
 from askless.serve._bodies import AnswerBody, StepBody
-from askless.serve._draw import draw_decision, draw_question
 from askless.serve._guard import COOKIE
-from askless.serve._html import Element, element
-from askless.serve._keys import Keys
-from askless.serve._library import Offer
 from askless.serve._respond import EXPLAINED, explain_error
-from askless.serve._say import Say, alert, respond, respond_error
-from askless.serve._sessions import Live, StaleStep
-from askless.serve._studio_page import draw_studio
+from askless.serve.kept._keys import Keys
+from askless.serve.kept._library import Offer
+from askless.serve.kept._sessions import Live, StaleStep
+from askless.serve.pages._draw import draw_decision, draw_question
+from askless.serve.pages._html import Element, element
+from askless.serve.pages._say import Say, alert, respond, respond_error
+from askless.serve.pages._studio_page import draw_studio
 
 __all__ = ["Pages"]
 

@@ -24,7 +24,7 @@ from askless.problem import Table
 from askless.serve._api import Api
 from askless.serve._bodies import read_body
 from askless.serve._respond import Busy, explain_error, guarded, to_response
-from askless.serve._sheet import describe_sheet, read_sheet
+from askless.serve.pages._sheet import describe_sheet, read_sheet
 from askless.solve import Progress, Solution, solve
 
 __all__ = ["make_studio_routes"]

@@ -15,8 +15,8 @@ from typing import Any
 
 from askless.exceptions import InvalidAnswerError, InvalidOptionError, UnknownNameError
 from askless.run import Interview
-from askless.serve._library import Library, Offer
-from askless.serve._store import Conflict, Repeat, Store
+from askless.serve.kept._library import Library, Offer
+from askless.serve.kept._store import Conflict, Repeat, Store
 
 __all__ = ["Live", "Sessions", "StaleStep", "TooManySessions"]
 
