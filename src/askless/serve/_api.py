@@ -146,7 +146,7 @@ class Api:
 
         async def step(request: Request) -> Any:
             body = read_body(await request.body(), kind)
-            live = self.session(request)
+            live = self.session(request, is_read=False)
             key = request.headers.get("idempotency-key")
 
             def work() -> dict[str, Any]:
@@ -199,11 +199,10 @@ class Api:
         """Return the policy that ``name`` or ``name@version`` stands for."""
         return self.asker.find(name)
 
-    def session(self, request: Request) -> Live:
+    def session(self, request: Request, *, is_read: bool = True) -> Live:
         """Return the session that a request is about."""
-        return self.sessions.find(
-            request.path_params["id"], request.scope["askless_owner"]
-        )
+        owner = request.scope["askless_owner"]
+        return self.sessions.find(request.path_params["id"], owner, is_read=is_read)
 
     def _describe(self, live: Live, include: Any) -> dict[str, Any]:
         with live.lock:

@@ -139,8 +139,14 @@ class Sessions:
         self.store.begin(session, offer.name, offer.digest, owner)
         return self._keep(Live(session, owner, offer))
 
-    def find(self, session: str, owner: str = "") -> Live:
+    def find(self, session: str, owner: str = "", *, is_read: bool = True) -> Live:
         """Return a session where it stands.
+
+        Parameters
+        ----------
+        session, owner : str
+        is_read : bool, default=True
+            Look whether another process has moved it on.
 
         Raises
         ------
@@ -158,8 +164,9 @@ class Sessions:
                 "A session must have been begun here. Got an identifier that is not "
                 "known. Begin a new session."
             )
-        with live.lock:
-            self._catch_up(live)
+        if is_read:
+            with live.lock:
+                self._catch_up(live)
         return live
 
     def change(
@@ -244,7 +251,7 @@ class Sessions:
         return self._keep(live)
 
     def _catch_up(self, live: Live) -> None:
-        """Replay a session that another process, with the same file, has moved on."""
+        """Replay a session if another process, with the same file, has moved it on."""
         if self.store.path is not None and self.store.n_events(live.id) != live.step:
             live.replay(self.store.events(live.id))
 

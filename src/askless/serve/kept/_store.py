@@ -8,7 +8,6 @@ event means.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import threading
 import time
@@ -16,6 +15,8 @@ import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import msgspec
 
 from askless.exceptions import DataFileError
 
@@ -194,14 +195,14 @@ class Store:
         rows = self._all(
             "SELECT body FROM events WHERE session = ? ORDER BY number", session
         )
-        return [json.loads(row[0]) for row in rows]
+        return [msgspec.json.decode(row[0]) for row in rows]
 
     def log(self, session: str) -> list[dict[str, Any]]:
         """Return the events of a session with their times."""
         rows = self._all(
             "SELECT at, body FROM events WHERE session = ? ORDER BY number", session
         )
-        return [{"at": row[0], **json.loads(row[1])} for row in rows]
+        return [{"at": row[0], **msgspec.json.decode(row[1])} for row in rows]
 
     def n_events(self, session: str) -> int:
         """Return how many events a session has."""
@@ -249,4 +250,4 @@ class Store:
 
 
 def _to_text(body: Mapping[str, Any]) -> str:
-    return json.dumps(body, ensure_ascii=False, allow_nan=False)
+    return msgspec.json.encode(body).decode()
