@@ -1,6 +1,7 @@
 """Sessions outlive requests, processes and versions, and no two writers mix."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -205,3 +206,20 @@ def test_a_power_cut_can_be_waited_for(tmp_path):
     store = Store(tmp_path / "db", durable=True)
     assert store._db.execute("PRAGMA synchronous").fetchone()[0] == 2
     assert store._db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+
+
+def test_the_log_of_writes_does_not_grow_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr("askless.serve.kept._store.MOVE_EVERY", 0.02)
+    monkeypatch.setattr("askless.serve.kept._store.LEAST_MOVED", 10_000)
+    monkeypatch.setattr("askless.serve.kept._store.MOST_LOGGED", 100_000)
+    store = Store(tmp_path / "db")
+    store.begin("s", "car", "sha256:0", "")
+    for number in range(2_000):
+        store.add("s", number, [{"test": "lamp", "outcome": "dim", "paid": 1.0}])
+    end = time.monotonic() + 10
+    while (tmp_path / "db-wal").stat().st_size > 100_000:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    assert len(store.events("s")) == 2_000
+    store.close()
+    assert not (tmp_path / "db-wal").exists()

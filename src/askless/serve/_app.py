@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -108,7 +108,14 @@ def _assemble(
     metrics = Metrics()
     sessions = Sessions(library, store, max_sessions=limits.max_sessions)
     api = Api(library, sessions, metrics, limits)
-    tools, lifespan = _make_tools(api)
+    tools, running_tools = _make_tools(api)
+
+    @asynccontextmanager
+    async def lifespan(app: object) -> AsyncIterator[None]:
+        async with running_tools():
+            yield
+        store.close()
+
     app = Starlette(
         lifespan=lifespan,
         routes=[
@@ -140,7 +147,9 @@ def _assemble(
     return Guard(app, let_in, metrics, limits, embed=cors, hosts=hosts)
 
 
-def _make_tools(api: Any) -> tuple[list[Any], Any]:
+def _make_tools(
+    api: Any,
+) -> tuple[list[Any], Callable[[], AbstractAsyncContextManager[None]]]:
     """Return the route of the tools for language models, and what must run for them.
 
     Nothing, if the extra ``mcp`` is not installed.
@@ -150,20 +159,14 @@ def _make_tools(api: Any) -> tuple[list[Any], Any]:
 
         from askless.serve._mcp import create_mcp
     except ImportError:
-        return [], None
+        return [], nullcontext
     server = create_mcp(api.asker)
     # The guard has looked at host, key and size.
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     routes = server.streamable_http_app(
         stateless_http=True, json_response=True, transport_security=security
     ).routes
-
-    @asynccontextmanager
-    async def lifespan(app: object) -> AsyncIterator[None]:
-        async with server.session_manager.run():
-            yield
-
-    return list(routes), lifespan
+    return list(routes), lambda: server.session_manager.run()
 
 
 def _routes_about(api: Any, *, has_keys: bool) -> list[Any]:

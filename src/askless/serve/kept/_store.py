@@ -13,6 +13,7 @@ import threading
 import time
 import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,11 @@ from askless.exceptions import DataFileError
 __all__ = ["Conflict", "Repeat", "SessionRow", "Store"]
 
 VERSION = 1
+# The log is looked at so often, in seconds; moved if it has so many bytes; and emptied,
+# while everybody waits, if it has so many.
+MOVE_EVERY = 1.0
+LEAST_MOVED = 1_000_000
+MOST_LOGGED = 64_000_000
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS policies (
     digest TEXT PRIMARY KEY,
@@ -115,6 +121,14 @@ class Store:
                 "The file of sessions must be a writable SQLite file. Got: "
                 f"{error} for {path}. Choose another path."
             ) from error
+        self._is_closed = threading.Event()
+        self._mover: threading.Thread | None = None
+        if self.path is not None:
+            # Events go from the log into the file aside: here, a step now and then
+            # would wait for it, some ten milliseconds.
+            self._db.execute("PRAGMA wal_autocheckpoint=0")
+            self._mover = threading.Thread(target=self._move_events, daemon=True)
+            self._mover.start()
 
     def _check_version(self, version: int) -> None:
         if version > VERSION:
@@ -243,8 +257,28 @@ class Store:
         row = self._one("SELECT content FROM policies WHERE digest = ?", digest)
         return None if row is None else zlib.decompress(row[0])
 
+    def _move_events(self) -> None:
+        """Move events from the write-ahead log into the file, now and then."""
+        assert self.path is not None
+        log = self.path.with_name(f"{self.path.name}-wal")
+        db = sqlite3.connect(self.path, isolation_level=None, timeout=5.0)
+        try:
+            while not self._is_closed.wait(MOVE_EVERY):
+                size = log.stat().st_size if log.exists() else 0
+                if size >= LEAST_MOVED:
+                    # Nobody waits for a passive one, but under load it never empties
+                    # the log.
+                    way = "PASSIVE" if size < MOST_LOGGED else "TRUNCATE"
+                    with suppress(sqlite3.Error, OSError):
+                        db.execute(f"PRAGMA wal_checkpoint({way})")
+        finally:
+            db.close()
+
     def close(self) -> None:
         """Close the file."""
+        self._is_closed.set()
+        if self._mover is not None:
+            self._mover.join()
         with self._lock:
             self._db.close()
 
