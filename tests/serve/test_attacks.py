@@ -411,7 +411,7 @@ def test_forms_with_odd_fields_do_no_harm(service):
         assert answered.status_code in (303, 422)
         assert "<script>alert" not in answered.text
     many = {f"field{i}": "x" for i in range(50)}
-    assert service.post(f"/case/{session}", data=many).status_code == 400
+    assert service.post(f"/case/{session}", data=many).status_code in (400, 422)
 
 
 def test_what_is_logged_can_be_written(service):

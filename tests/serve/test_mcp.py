@@ -60,7 +60,7 @@ def test_over_a_pipe(car, tmp_path):
     )
 
     async def talk():
-        async with mcp.Client(server) as client:
+        async with mcp.Client(mcp.stdio_client(server)) as client:
             tools = await client.list_tools()
             assert {tool.name for tool in tools.tools} == TOOLS
             assert all(tool.description for tool in tools.tools)
