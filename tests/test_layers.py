@@ -12,7 +12,7 @@ ROOT = "askless"  # the layer of askless/__init__.py
 
 # From the bottom up. Packages on one line are siblings that do not know each other.
 STACK = [
-    ["_text", "exceptions"],
+    ["_disk", "_text", "exceptions"],
     ["_core"],
     ["problem"],
     ["policy"],

@@ -12,7 +12,6 @@ from askless.policy import Rule
 from askless.policy._first_steps import FirstSteps
 from askless.policy._rule import LEAST_WORK
 from askless.policy._sample import sample_policy
-from tests.policy.examples import make_example
 from tests.solve.unknown.tables import draw_unknown, make_toy, solve_quietly
 
 RULES = ["odtn-r", "odtn-h", "elimination", "information", "gbs", "ec2"]
@@ -257,18 +256,3 @@ def test_a_second_thread_is_for_many_cases_only(rng):
     many.n_threads = 2
     assert many._count_threads(many.initial_state()) == min(2, os.cpu_count() or 1)
     assert many._choose(many.initial_state()) == one
-
-
-@pytest.mark.parametrize("name", ["rule", "order"])
-def test_a_case_that_is_found_quickly_fits_all_answers(name, rng):
-    policy = make_example(name)
-    n_quick = 0
-    for _ in range(50):
-        state, shown = policy.initial_state(), {}
-        while (test := policy.next_test(state)) is not None:
-            shown[test] = int(rng.integers(policy.tests[test].n_levels))
-            state = policy.advance(state, shown[test])
-            if policy.has_fitting_case(state, shown):
-                n_quick += 1
-                assert policy.recheck(shown) == ()
-    assert n_quick

@@ -5,14 +5,21 @@ This module must not know what the files are for.
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
+from askless import _disk
 from askless.exceptions import DataFileError
 
-__all__ = ["check_policy_path", "free_policy_path", "is_policy_file", "write_whole"]
+__all__ = [
+    "check_policy_path",
+    "free_policy_path",
+    "is_policy_file",
+    "open_whole",
+    "write_whole",
+]
 
 # The beginning of every policy file, without blanks.
 POLICY_MARK = b'{"format":"askless-policy"'
@@ -23,6 +30,7 @@ def is_policy_file(path: Path) -> bool:
 
     Examples
     --------
+    >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "x.json")
     >>> _ = path.write_text('{"format": "askless-policy", ...}')
     >>> is_policy_file(path)
@@ -57,6 +65,7 @@ def free_policy_path(folder: Path, stem: str) -> Path:
 
     Examples
     --------
+    >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "car.json").write_text("{}")
     >>> free_policy_path(folder, "car").name
@@ -79,35 +88,50 @@ def write_whole(contents: Mapping[Path, str | bytes]) -> None:
 
     Examples
     --------
+    >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "lamp.csv")
     >>> write_whole({path: "lamp,cause"})
     >>> path.read_text()
     'lamp,cause'
     """
-    drafts: dict[Path, str] = {}
-    path = Path()
     try:
-        for path, content in contents.items():
-            handle, drafts[path] = tempfile.mkstemp(
-                dir=path.parent, prefix=f".{path.name}."
-            )
-            with os.fdopen(handle, "wb") as file:
-                file.write(content.encode() if isinstance(content, str) else content)
-            os.chmod(drafts[path], 0o666 & ~_umask())
-        for path in contents:
-            os.replace(drafts[path], path)
-            del drafts[path]
+        _disk.write_whole(
+            {
+                path: content.encode() if isinstance(content, str) else content
+                for path, content in contents.items()
+            }
+        )
     except OSError as error:
-        raise DataFileError(
-            f"The folder of a file must be there and writable. Got: {error.strerror} "
-            f"for {path}. Choose another path."
-        ) from error
-    finally:
-        for draft in drafts.values():
-            Path(draft).unlink(missing_ok=True)
+        raise _not_writable(error) from error
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+@contextmanager
+def open_whole(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to write to, that takes its name only if all went well.
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "rows.csv")
+    >>> with open_whole(path) as file:
+    ...     _ = file.write(b"row")
+    >>> path.read_text()
+    'row'
+    """
+    try:
+        with _disk.open_whole(path) as file:
+            yield file
+    except OSError as error:
+        raise _not_writable(error) from error
+
+
+def _not_writable(error: OSError) -> DataFileError:
+    return DataFileError(
+        f"The folder of a file must be there and writable. Got: {error.strerror} "
+        f"for {error.filename}. Choose another path."
+    )

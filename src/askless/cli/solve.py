@@ -21,12 +21,14 @@ from askless.cli._options import (
     json_option,
     output_option,
     quiet_option,
+    sheet_options,
 )
 from askless.cli._output import format_number, print_json, print_note, working
-from askless.cli._reading import collect_notes, find_role, read_names
+from askless.cli._reading import collect_notes, read_names
 from askless.cli._report import describe_solution, print_solution
 from askless.exceptions import AsklessError, InvalidOptionError
 from askless.problem import Table, read_costs, read_table
+from askless.problem._roles import find_roles, note_roles
 from askless.problem.likelihood import is_long
 from askless.solve import Solution, solve
 from askless.solve._task import Progress
@@ -92,6 +94,7 @@ HOW_TO_SOLVE = ("method", "objective", "stop", "budget", "max_error", "time_limi
 @click.option("--unknown", metavar="TEXT", help="A text that marks an unknown outcome.")
 @likelihood_options
 @click.option("--merge", is_flag=True, help="Merge cases that show the same.")
+@sheet_options
 @free_options("An option of the method.")
 @json_option
 @quiet_option
@@ -104,7 +107,7 @@ def solve_command(
     quiet: bool,
     **others: Any,
 ) -> None:
-    """Find a cheap policy for the known TABLE (CSV, CSV.gz or Parquet).
+    """Find a cheap policy for the known TABLE (CSV, Parquet, .xlsx or .ods).
 
     A row is a case, a column is a test, and a cell is what the test shows for the case,
     or, with --likelihoods, how likely it shows what.
@@ -137,7 +140,7 @@ def _read(
     costs: Path | None,
     prior: str | None,
     case: str | None,
-    drop: tuple[str, ...],
+    drop: tuple[str, ...] | None,
     **options: Any,
 ) -> Table:
     # What was not asked for is left to the library, which refuses what does not go
@@ -147,22 +150,28 @@ def _read(
         for name, value in options.items()
         if value is not None and value is not False and value != {}
     }
-    names = read_names(path)
+    names = read_names(path, separator=options.get("separator"))
     prices = None if costs is None else read_costs(costs)
     if options.get("likelihoods") or (target is None and is_long(names)):
-        options |= {"prior": prior or None, "case": case or None, "drop": drop}
+        options |= {"prior": prior or None, "case": case or None, "drop": drop or ()}
         return read_table(path, target, costs=prices, **options)
     if target is None:
         raise click.MissingParameter(param_type="option", param_hint="'--target'")
     priced = set() if prices is None else {str(key) for key in prices.costs}
-    taken = {target, *drop, *priced}
-    prior = find_role("prior", prior, names, taken, notes)
-    case = find_role("case", case, names, taken, notes)
+    taken = {target, *priced}
+    roles = find_roles(names, prior=prior, case=case, drop=drop, taken=taken)
+    notes += note_roles(roles)
     if prices is not None:
-        tests = [name for name in names if name not in (target, prior, case)]
-        prices = fit_costs(prices, tests, drop)
+        tests = [n for n in names if n not in (target, roles.prior, roles.case)]
+        prices = fit_costs(prices, tests, roles.drop)
     return read_table(
-        path, target, costs=prices, prior=prior, case=case, drop=drop, **options
+        path,
+        target,
+        costs=prices,
+        prior=roles.prior or "",
+        case=roles.case or "",
+        drop=roles.drop,
+        **options,
     )
 
 

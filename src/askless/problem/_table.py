@@ -258,6 +258,17 @@ class Table(LikelihoodSources):
         """Remarks on the table that a user should know of."""
         return list_notes(self)
 
+    def with_remarks(self, remarks: Sequence[str]) -> Table:
+        """Return the table with remarks on how it was read, which its notes begin with.
+
+        Examples
+        --------
+        >>> table = Table([[0], [1]], ["even", "odd"])
+        >>> table.with_remarks(["Read from a photograph."]).notes
+        ['Read from a photograph.']
+        """
+        return self._changed(remarks=(*self.remarks, *remarks))
+
     def merged(self, *, weights: Literal["sum", "equal"] = "sum") -> Table:
         """Return the table with cases that show the same merged into one.
 

@@ -16,6 +16,7 @@ from askless.exceptions import InvalidTableError, suggest_name
 from askless.problem._costs import Costs, as_costs
 from askless.problem._files import load_columns, read_names
 from askless.problem._frames import Columns, list_some
+from askless.problem._roles import find_roles, note_roles
 from askless.problem._table import Table
 from askless.problem.likelihood._files import (
     KINDS,
@@ -37,14 +38,14 @@ def read_table(
     costs: Costs | Mapping[str, float] | Sequence[float] | None = None,
     prior: str | None = None,
     case: str | None = None,
-    drop: Sequence[str] = (),
+    drop: Sequence[str] | None = None,
     likelihoods: Literal["long", "wide", "accuracy"] | None = None,
     cases: str | Path | None = None,
     legend: Mapping[str, float] | str | Path | None = None,
     repeatable: Mapping[str, int] | None = None,
     **options: Any,
 ) -> Table:
-    r"""Read a table from a CSV or Parquet file.
+    r"""Read a table from a CSV or Parquet file, or from a workbook.
 
     Parameters
     ----------
@@ -56,9 +57,13 @@ def read_table(
     costs : Costs, mapping or sequence, optional
         What the tests cost; 1 each by default.
     prior, case : str, optional
-        Columns of weights and of names of cases, which are then not tests.
-    drop : sequence of str, default=()
-        Columns that are not tests; of a long file, tests to leave out.
+        Columns of weights and of names of cases, which are then not tests. Columns that
+        are called ``prior`` and ``case`` by default, unless they have a cost; an empty
+        text for none.
+    drop : sequence of str, optional
+        Columns that are not tests. Those that are called notes, remarks or comments by
+        default, unless they have a cost; an empty list for none. Of a
+        long file, tests to leave out.
     likelihoods : {"long", "wide", "accuracy"}, optional
         What a file of tests that can err looks like; a file of facts by default, or a
         long one if its columns say so and there is no target.
@@ -85,7 +90,9 @@ def read_table(
         Test to how often it can be run; see :meth:`Table.from_likelihoods`.
     **options
         Passed to :class:`Table`, or to :meth:`Table.from_likelihoods`, or
-        ``unknown``: a text that marks an unknown outcome.
+        ``unknown``: a text that marks an unknown outcome; ``separator`` and
+        ``decimal``: how a CSV file is written, see :func:`read_columns`. What is found
+        out is said in the notes of the table, with what is odd in its cells.
 
     Examples
     --------
@@ -109,9 +116,11 @@ def read_table(
             target,
             prior,
             case,
-            drop,
+            drop or (),
             options.pop("unknown", None),
             Legend(legend),
+            separator=options.pop("separator", None),
+            decimal=options.pop("decimal", None),
         )
         more = {"costs": costs, "repeatable": repeatable, **options}
         return _read_likelihoods(Path(path), kind, reading, cases, more)
@@ -126,7 +135,8 @@ def read_table(
                 "which is read as facts. Say which kind of file it is by likelihoods, "
                 "or leave it out."
             )
-    return _read_facts(Path(path), target, costs, prior, case, drop, options)
+    asked = {"prior": prior, "case": case, "drop": drop}
+    return _read_facts(Path(path), target, costs, asked, options)
 
 
 def _choose_kind(path: Path, target: str | None, kind: str | None) -> str | None:
@@ -199,12 +209,19 @@ def _read_facts(
     path: Path,
     target: str | None,
     costs: Costs | Mapping[str, float] | Sequence[float] | None,
-    prior: str | None,
-    case: str | None,
-    drop: Sequence[str],
+    asked: dict[str, Any],
     options: dict[str, Any],
 ) -> Table:
-    columns = load_columns(path, unknown=options.get("unknown"))
+    columns = load_columns(
+        path,
+        unknown=options.get("unknown"),
+        separator=options.pop("separator", None),
+        decimal=options.pop("decimal", None),
+    )
+    priced = () if costs is None else as_costs(costs, len(columns)).costs
+    taken = {str(target), *map(str, priced)}
+    roles = find_roles(list(columns), **asked, taken=taken)
+    prior, case, drop, _ = roles
     for role, name in (("target", target), ("prior", prior), ("case", case)):
         if name is not None and name not in columns:
             raise InvalidTableError(
@@ -225,16 +242,23 @@ def _read_facts(
             "target. Remove it from the costs, or choose another target."
         )
     not_tests = {prior, case, *drop} - {target}
-    tests = Columns((k, column) for k, column in columns.items() if k not in not_tests)
-    table = Table(
-        tests,
-        target,
-        costs=costs,
-        prior=None if prior is None else columns[prior],
-        cases=None if case is None else columns[case].tolist(),
-        **options,
-    )
-    return table._changed(remarks=_suggest_likelihoods(tests, target))
+    tests = Columns((k, v) for k, v in columns.items() if k not in not_tests)
+    try:
+        table = Table(
+            tests,
+            target,
+            costs=costs,
+            prior=None if prior is None else columns[prior],
+            cases=None if case is None else columns[case].tolist(),
+            **options,
+        )
+    except InvalidTableError as error:
+        if error.row is None:
+            raise
+        where = columns.where(error.row)
+        raise InvalidTableError(f"{error} It is in {where} of {path}.") from error
+    remarks = [*columns.all_remarks(list(tests)), *note_roles(roles)]
+    return table.with_remarks([*remarks, *_suggest_likelihoods(tests, target)])
 
 
 def _suggest_likelihoods(columns: Columns, target: str | None) -> tuple[str, ...]:

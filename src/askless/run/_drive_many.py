@@ -14,7 +14,9 @@ from typing import Any
 
 from askless.exceptions import InvalidOptionError
 from askless.policy._base import Policy
+from askless.problem._jobs import starting_threads
 from askless.run._drive import AsyncFetch, Fetch, run_purchase, run_purchase_async
+from askless.run._fetching import check_fetch
 from askless.run._purchase import CaseResult, Purchase, Purse, Terms
 from askless.run._report import RunReport
 
@@ -46,6 +48,7 @@ def run_cases(
 ) -> RunReport:
     """Run a policy on many cases; see :meth:`Policy.run_many`."""
     _check_workers(max_workers)
+    fetch = check_fetch(fetch, method="run_many")
     crew = _Crew(policy, fetch, terms, Purse(total_budget), on_result)
     source = enumerate(cases)
     try:
@@ -98,7 +101,9 @@ class _Crew:
         pool = ThreadPoolExecutor(max_workers, thread_name_prefix="askless")
         try:
             for index, case in source:
-                under_way[pool.submit(self.run, index, case)] = index
+                with starting_threads():
+                    future = pool.submit(self.run, index, case)
+                under_way[future] = index
                 if len(under_way) >= WAITING * max_workers:
                     self._take_in_some(under_way)
             while under_way:

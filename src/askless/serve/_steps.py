@@ -160,11 +160,13 @@ def explain(
                 "Leave it out."
             )
     session = interview.session
+    conflict = session.contradictions
     state: dict[str, Any] = {
         "done": interview.is_over,
         "spent": session.spent,
         "bought": list(session.bought),
-        "contradictions": list(session.recheck),
+        "contradictions": list(conflict),
+        "recheck": list(session.recheck) if conflict else [],
         "unused": list(unused),
     }
     if interview.is_over:
@@ -229,7 +231,7 @@ def _certainty(interview: Interview) -> float | None:
 
 def _stop_reason(interview: Interview) -> str:
     """Return why nothing more is asked."""
-    if interview.session.recheck:
+    if interview.session.contradictions:
         return "no case fits all answers"
     if interview.n_unanswered:
         return "no further test, some not answered"
@@ -248,6 +250,7 @@ def _branches(interview: Interview) -> list[dict[str, Any]]:
             "share": branch.share,
             "test": branch.test,
             "decision": branch.decision,
+            "taken_as": branch.taken_as,
         }
         for branch in interview.session.branches()
     ]

@@ -40,6 +40,7 @@ class BranchView(msgspec.Struct):
     share: float | None
     test: str | None
     decision: Value
+    taken_as: str | None
 
 
 class ShareView(msgspec.Struct):
@@ -58,6 +59,7 @@ class StateView(msgspec.Struct):
     spent: float
     bought: list[str]
     contradictions: list[str]
+    recheck: list[str]
     unused: list[str]
     session: str | msgspec.UnsetType = msgspec.UNSET
     step: int | msgspec.UnsetType = msgspec.UNSET

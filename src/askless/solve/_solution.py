@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from askless.policy import Policy
-from askless.solve._task import Point
+from askless.solve._task import FrontPoint, Point
 
 __all__ = ["Solution"]
 
@@ -20,7 +20,7 @@ class Solution:
         The policy that was found.
     method : str
         The method that found it.
-    objective : {"expected", "worst", "both", "total"}
+    objective : {"expected", "worst", "both", "total", "tradeoff"}
         What was to be small.
     expected_cost, worst_cost : float
         Exact costs on the table: mean over the prior, and of the dearest case.
@@ -40,6 +40,11 @@ class Solution:
     pareto : tuple of Point
         With objective "both": the trade-offs, each a worst cost, an expected cost and
         its policy, in ascending order of the worst cost.
+    error_bound : float
+        With a budget and the method "exact": no policy within it errs less.
+    expected_front, worst_front : tuple of FrontPoint
+        With objective "tradeoff": what a smaller error costs, in expected and in worst
+        cost, by falling error; each point has its policy and what is proved of it.
     is_exact : bool
         Whether costs are computed; False if the policy is a rule whose states are too
         many to follow, so that they had to be sampled.
@@ -69,6 +74,9 @@ class Solution:
     is_exact: bool = True
     margin: float = 0.0
     mistake_cost: float = 0.0
+    error_bound: float = 0.0
+    expected_front: tuple[FrontPoint, ...] = field(default=())
+    worst_front: tuple[FrontPoint, ...] = field(default=())
 
     @property
     def total_cost(self) -> float:

@@ -221,10 +221,10 @@ cdef class Expander:
         const uint8_t* is_open, Candidate* candidates, float64_t* bound,
     ) noexcept nogil:
         cdef:
-            intp_t i, test, n = 0, n_segments = 0, n_classes = 0
+            intp_t i, test, n = 0, n_segments = 0, n_classes = 0, n_delayed = 0
             int32_t earlier
             float64_t open_bits = self.open_bits(state, &n_classes)
-            float64_t least = 1e300, base = 0.0
+            float64_t least = 1e300, base = 0.0, together
             Candidate* candidate
             Segment* segment
         for i in range(self.problem.n_classes):
@@ -241,6 +241,10 @@ cdef class Expander:
             n_segments += 1
             earlier = self.problem.earlier[test]
             if earlier >= 0 and not is_done[earlier]:
+                continue
+            if self.problem.prices.delayed[test]:
+                # It comes with all that follows it; see `_batch`.
+                n_delayed += 1
                 continue
             if self.most_charged(test, is_open) > state.left * (1 + SPENT) + SPENT:
                 continue
@@ -263,5 +267,13 @@ cdef class Expander:
                 )
             candidate.lower *= 1 - ROUNDING
             least = min(least, candidate.lower)
+        if n_delayed > 0:
+            together = base
+            if self.use_information:
+                together += bound_loss(
+                    self.problem, state, n_classes, open_bits, self.segments,
+                    n_segments, -1, state.left,
+                )
+            least = min(least, together * (1 - ROUNDING))
         bound[0] = least
         return n

@@ -112,7 +112,7 @@ class EnsembleRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
     slope: float = 1.0
     decides_by: Literal["raw", "nearly", "at least 0", "probability"] = "raw"
     single_precision: bool = False
-    functions: Literal["numpy", "numpy by columns", "libm"] = "numpy"
+    functions: Literal["numpy", "numpy by columns", "scipy", "libm"] = "numpy"
     threshold: Amount | None = None
     complete: bool = False
     tolerance: Amount = 0.0

@@ -180,6 +180,8 @@ def _branch_row(say: Say, branch: dict[str, Any]) -> Element:
         if branch["test"] is not None
         else say("then decided", decision=branch["decision"])
     )
+    if branch["taken_as"] is not None:
+        then = f"{say('taken as', outcome=branch['taken_as'])} {then}"
     share = "" if branch["share"] is None else say.percent(branch["share"])
     return element(
         "tr",
@@ -257,7 +259,8 @@ def _written(say: Say, value: object) -> str:
 
 def _certainty(say: Say, told: dict[str, Any]) -> Element | None:
     if told["contradictions"]:
-        return alert(say("contradiction", names=", ".join(told["contradictions"])))
+        names = ", ".join(told["recheck"] or told["contradictions"])
+        return alert(say("contradiction", names=names))
     share = told["certainty"]
     if share is None:
         return None

@@ -51,6 +51,10 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "what then": ("then", "dann"),
     "ways help": ("What do these mean?", "Was bedeutet das?"),
     "then": ("{test} is asked next", "wird nach {test} gefragt"),
+    "taken as": (
+        "No known case shows this here; it is taken as {outcome}:",
+        "Kein bekannter Fall zeigt dies hier; es gilt als {outcome}:",
+    ),
     "then decided": ("decided: {decision}", "entschieden: {decision}"),
     "spent": ("Spent", "Ausgegeben"),
     "saved": ("Saved", "Gespart"),

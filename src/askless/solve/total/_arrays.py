@@ -7,7 +7,7 @@ or likelihoods.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,10 @@ class TotalArrays:
     ----------
     kept : ndarray of int64
         The first case of each kind, with a prior above 0.
+    widths : ndarray
+        The bits of a step of ``wrong``, by the number of classes left.
+    enough, slack : ndarray
+        Where a unit of price counts in full.
     """
 
     kept: NDArray[np.int64]
@@ -57,6 +61,7 @@ class TotalArrays:
     rate: Floats
     least_loss: Floats
     wrong: Floats
+    widths: Floats
     enough: Floats
     slack: Floats
 
@@ -111,14 +116,20 @@ def state_total(task: Task) -> TotalArrays:
         rate=rate,
         least_loss=np.ascontiguousarray(task.mistakes.min(axis=1), dtype=np.float64),
         wrong=wrong,
+        widths=widths,
         enough=enough,
         slack=slack,
     )
 
 
 def make_problem(task: Task, *, cost_weight: float = 1.0) -> TotalProblem:
-    """Return the kernel of a task."""
-    return TotalProblem(state_total(task), task.table.prices.engine, cost_weight)
+    """Return the kernel of a task, in which a unit of price counts so much."""
+    arrays = state_total(task)
+    if cost_weight != 1.0:
+        rate = cost_weight * arrays.rate
+        enough, slack = find_enough(arrays.wrong, arrays.widths, rate)
+        arrays = replace(arrays, enough=enough, slack=slack)
+    return TotalProblem(arrays, task.table.prices.engine, cost_weight)
 
 
 def _trimmed(table: Table, test: int) -> Floats:
