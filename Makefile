@@ -157,16 +157,6 @@ dist-test: $(VENV)/.stamp-build $(VENV)/.stamp-dist  ## Build what is published,
 serial-test: $(VENV)/.stamp-build $(VENV)/.stamp-dist  ## The same, built without OpenMP
 	$(BIN)/python .ci/dist_test.py --serial
 
-# Memory errors end the run; leaks are Python's own, mostly, and not looked for.
-SANITIZE_ENV = LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
-	ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
-	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-
-sanitize-test:  ## Run the tests with kernels under the address and undefined-behaviour sanitizers
-	@$(MAKE) --no-print-directory build $(VENV)-sanitize/.stamp-test VENV=$(VENV)-sanitize \
-		MESON_ARGS="-Csetup-args=-Db_sanitize=address,undefined -Csetup-args=-Db_lundef=false -Csetup-args=-Dbuildtype=debugoptimized"
-	$(SANITIZE_ENV) $(VENV)-sanitize/bin/python -m pytest -n $(WORKERS) -p no:cacheprovider $(PYTEST_ARGS)
-
 build: $(BUILD)/.stamp-editable  ## Compile what changed
 	@$(COMPILE)
 
