@@ -226,6 +226,7 @@ def _make_solution(
         if task.mistakes is not None:
             mistakes = mistake_cost(policy, task.mistakes)
     assert priced is not None
+    mistakes = mistakes or priced.mistake_cost
     cost = priced.worst_cost if task.objective == "worst" else priced.expected_cost
     error = priced.error
     bound, name = found.lower_bound, found.bound_name
@@ -256,6 +257,7 @@ def _make_solution(
         is_exact=priced.is_exact,
         margin=priced.margin,
         mistake_cost=mistakes,
+        _task=task,
     )
 
 
@@ -356,7 +358,8 @@ def _check_total(method: Method, task: Task, max_error: float, is_traded: bool) 
         if task.mistakes is None:
             raise InvalidOptionError(
                 "The total cost counts tests and mistakes, so mistakes must have a "
-                "price. Got costs without mistakes. Give Costs(..., mistakes=...)."
+                "price. Got costs without mistakes. Give Costs(..., mistakes=...), or "
+                "--mistakes on the command line."
             )
         if max_error > 0:
             raise InvalidOptionError(
@@ -368,7 +371,8 @@ def _check_total(method: Method, task: Task, max_error: float, is_traded: bool) 
         raise InvalidOptionError(
             "Tests of this table can err, so a policy can be wrong, and what a mistake "
             f"costs says when to stop. Got objective={task.objective!r}. Use "
-            "objective='total', with Costs(mistakes=...)."
+            "objective='total', with Costs(mistakes=...); on the command line, "
+            "--objective total --mistakes COST."
         )
 
 

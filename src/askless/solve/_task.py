@@ -212,7 +212,10 @@ class Priced(NamedTuple):
     is_exact : bool
         Whether the numbers are computed, not sampled.
     margin : float
-        Half the width of the 99 % interval of a sampled expected cost.
+        Half the width of the 99 % interval of a sampled expected cost, of the total
+        cost if mistakes count.
+    mistake_cost : float
+        What wrong decisions cost on average.
     """
 
     expected_cost: float
@@ -220,6 +223,7 @@ class Priced(NamedTuple):
     error: float
     is_exact: bool = True
     margin: float = 0.0
+    mistake_cost: float = 0.0
 
 
 class MethodResult(NamedTuple):

@@ -37,7 +37,7 @@ MOST_PLACES = 20_000
 NO_GAIN = 1e-12
 
 
-def refuse_without_error(task: Task) -> NoReturn:
+def refuse_without_error(task: Task, *, online: bool = False) -> NoReturn:
     """Refuse a task that does not count mistakes."""
     raise InvalidOptionError(
         "The value of a test is what it takes off the cost of mistakes, so the method "
