@@ -15,7 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = ("lightgbm", "matplotlib", "onnx", "pandas", "polars", "pyarrow")
+EXTRAS = (
+    "lightgbm", "matplotlib", "onnx", "pandas", "polars", "pyagrum", "pyarrow"
+)  # fmt: skip
 
 
 def check(holds: bool, what: str) -> None:

@@ -34,7 +34,7 @@ def fetch(case, test):
 cases = [i % table.n_cases for i in range(400)]
 rights, calls = [], []
 for retries in range(6):
-    report = policy.run_many(fetch, cases, retries=retries)
+    report = policy.run_many(fetch, cases, retries=retries, errors=ConnectionError)
     right = [r.decision == table.case_classes[r.case] for r in report]
     rights.append(100 * sum(right) / len(right))
     calls.append(report.n_calls / len(cases))

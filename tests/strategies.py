@@ -134,11 +134,32 @@ def _random_chances(rng, table):
     chances = {}
     for test in table.tests:
         if test.n_levels and rng.random() < 0.7:
-            parts = rng.choice([0, 1, 1, 2, 5], test.n_levels).astype(float)
-            parts[rng.integers(test.n_levels)] += 1
             values = [level_value(test, level) for level in range(test.n_levels)]
-            chances[test.name] = dict(zip(values, parts / parts.sum(), strict=True))
+            parts = random_shares(rng, test.n_levels)
+            chances[test.name] = dict(zip(values, parts, strict=True))
     return chances
+
+
+@st.composite
+def likelihood_tables(draw, *, max_likelihoods=4, **options):
+    """Tables like the others, in which some cells have chances of their own."""
+    table = draw(tables(**{"max_cases": 5, "max_unknown": 3} | options))
+    rng = draw(generators())
+    cells = {}
+    for _ in range(draw(st.integers(0, max_likelihoods))):
+        test = table.tests[int(rng.integers(table.n_tests))]
+        if test.n_levels:
+            values = [level_value(test, level) for level in range(test.n_levels)]
+            shares = dict(zip(values, random_shares(rng, test.n_levels), strict=True))
+            cells.setdefault(test.name, {})[int(rng.integers(table.n_cases))] = shares
+    return table.with_likelihoods(cells)
+
+
+def random_shares(rng, n):
+    """Return chances that sum to one; some may be 0."""
+    parts = rng.choice([0, 1, 1, 2, 5], n).astype(float)
+    parts[rng.integers(n)] += 1
+    return (parts / parts.sum()).tolist()
 
 
 def level_value(test, level):

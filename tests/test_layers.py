@@ -30,9 +30,9 @@ ROOMS = {
         ["tree"],
         ["greedy", "chain", "cost", "engine"],
         ["bagging", "soft", "search", "unknown", "ensemble"],
-        ["unknown_search"],
+        ["total", "unknown_search"],
     ],
-    "solve": [["greedy"], ["search", "tradeoff"], ["unknown"]],
+    "solve": [["greedy"], ["search", "tradeoff"], ["total", "unknown"]],
     "learn": [["sources", "trees", "forest"], ["boost", "cost_tree"], ["rivals"]],
 }
 

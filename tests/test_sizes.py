@@ -21,6 +21,7 @@ MANY_ARGUMENTS = {
     "_core/cost/_induce.pyx:Inducer.__init__",
 }
 FULL_FOLDERS = {
+    "policy",
     "cli",
     "export",
 }

@@ -55,7 +55,7 @@ if _TYPE_CHECKING:
     from askless.policy import Ensemble, Forest, Policy, Sequence, Tree, load
     from askless.problem import Costs, Table, Test, read_costs, read_table
     from askless.run import SKIP, CaseResult, RunReport, Session
-    from askless.solve import Solution, solve
+    from askless.solve import Solution, register_method, solve
 
     __version__: str
 
@@ -103,6 +103,7 @@ __all__ = [
     "precision_at",
     "read_costs",
     "read_table",
+    "register_method",
     "show",
     "solve",
 ]

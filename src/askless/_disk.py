@@ -9,10 +9,12 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
-__all__ = ["sync_folder", "write_whole"]
+__all__ = ["open_whole", "sync_folder", "write_whole"]
 
 # What file systems say that cannot sync a folder, and folders that may not be read.
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EACCES, errno.EPERM}
@@ -79,3 +81,37 @@ def write_whole(contents: Mapping[Path, bytes]) -> None:
     finally:
         for draft in drafts.values():
             draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def open_whole(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to write to, which takes its name only if all went well.
+
+    Raises
+    ------
+    OSError
+        See :func:`write_whole`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "rows.csv")
+    >>> with open_whole(path) as file:
+    ...     _ = file.write(b"row")
+    >>> path.read_bytes()
+    b'row'
+    """
+    place = Path(os.path.realpath(path))
+    draft = place.with_name(f".askless-{secrets.token_hex(8)}")
+    try:
+        with open(draft, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, place)
+        sync_folder(place.parent)
+    except OSError as error:
+        error.filename = os.fspath(path)
+        raise
+    finally:
+        draft.unlink(missing_ok=True)

@@ -67,7 +67,20 @@ class InvalidCostsError(InvalidProblemError):
 
 
 class InvalidTableError(InvalidProblemError):
-    """A table is empty, ragged, or cannot be coded."""
+    """A table is empty, ragged, or cannot be coded.
+
+    Attributes
+    ----------
+    row : int or None
+        The row that is wrong, counted from 0, if one is.
+    """
+
+    row: int | None = None
+
+    def at(self, row: int) -> InvalidTableError:
+        """Return the error with the row that is wrong."""
+        self.row = int(row)
+        return self
 
 
 class DataFileError(AsklessError, ValueError):

@@ -106,16 +106,16 @@ def test_every_kind_of_answer_in_a_terminal(house, folder, terminal_of):
     assert "#1  0" in choices
     # Outcomes that look like numbers are meant as outcomes.
     terminal.type("1")
-    terminal.expect("=> bulb  (certain)")
+    terminal.expect("=> bulb  (100 % of the known cases that fit)")
     terminal.expect("Spent 8; every test would have cost 8: saved 0.")
     terminal.type("undo")
     terminal.expect("3. bell?")
     terminal.type("#1")
-    terminal.expect("=> fuse  (certain)")
+    terminal.expect("=> fuse  (100 % of the known cases that fit)")
     terminal.type("u")
     terminal.expect("3. bell?")
     terminal.type("?")
-    terminal.expect("% certain)")
+    terminal.expect("% of the known cases that fit)")
     terminal.expect("1 test was not answered")
     terminal.expect("bell: not clear  (paid 5)")
     # All the way back; once more is refused.
@@ -125,7 +125,7 @@ def test_every_kind_of_answer_in_a_terminal(house, folder, terminal_of):
     terminal.type("undo")
     terminal.expect("There must be an answer to take back.")
     terminal.type("skip")
-    terminal.expect("=> dimmer  (52.4 % certain)")
+    terminal.expect("=> dimmer  (52.4 % of the known cases that fit)")
     terminal.expect("lamp: skipped")
     terminal.type("")
     terminal.expect("Log: house.log.jsonl")
@@ -162,7 +162,7 @@ def test_an_interview_survives_kill_9(house, folder, terminal_of):
         terminal.expect(expected)
         terminal.kill()
     terminal = terminal_of("ask", house, "--resume", "cut.jsonl")
-    terminal.expect("=> bulb  (certain)")
+    terminal.expect("=> bulb  (100 % of the known cases that fit)")
     terminal.press(b"\x04")  # Ctrl-D
     assert terminal.finish() == 0
 
@@ -201,7 +201,7 @@ def test_leaving_says_how_to_go_on(house, folder, terminal_of, leave, code):
 
 def test_a_pipe_gets_questions_and_a_decision(house, ask, folder):
     shown = ask(house, lines=["dark", "0"]).stdout
-    assert "=> mains  (certain)\n   Spent 3" in shown
+    assert "=> mains  (100 % of the known cases that fit)\n   Spent 3" in shown
     assert "\x1b" not in shown
     assert "> " not in shown.replace("=> ", "").replace("x > ", "").replace(
         "volts > ", ""
@@ -340,3 +340,24 @@ def test_a_program_may_leave(house, ask):
     ask(house, "--json", lines=["quit"], code=1)
     ask(house, "--json", lines=["dim", "quit"])
     ask(house, "--json", lines=[], code=1)
+
+
+def test_answers_that_no_case_shows_are_said_to_be_so(ask, folder):
+    table = askless.Table(
+        {
+            "pain": ["sharp", "sharp", "crushing", "dull"],
+            "trigger": ["breath", "touch", "exertion", "meal"],
+        },
+        ["anti-inflammatory", "rest", "nitro", "antacid"],
+        costs={"pain": 1, "trigger": 5},
+        prior=[3, 1, 2, 4],
+    )
+    askless.solve(table).policy.save(folder / "chest.json")
+    shown = ask("chest.json", lines=["sharp", "what if exertion", "exertion"]).stdout
+    assert "exertion      0 %  no case here; taken as breath" in shown
+    assert "But no case shows that together with the answers before." in shown
+    end = shown[shown.index("No case fits") :]
+    assert end.startswith("No case fits all answers so far. Look again at: trigger ")
+    assert "The policy goes on with trigger as showing breath, not exertion." in end
+    assert "=> anti-inflammatory  (75 % if what no case shows is left out)" in end
+    assert "100 %" not in end

@@ -1,7 +1,11 @@
 """``askless datasets``: the list, and files from which solve gives the same answer."""
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -178,3 +182,40 @@ def test_a_set_of_ones_own_is_found_in_the_folder(folder, run, monkeypatch):
     assert "mine" in run("datasets", "mine").stdout
     run("datasets", "mine", "-o", "mine.csv")
     assert (folder / "mine.csv").read_text() == "a,class\n1,x\n2,y\n"
+
+
+def test_a_set_that_is_not_here_is_named_with_what_to_do(run, folder, monkeypatch):
+    monkeypatch.delenv("ASKLESS_DATA", raising=False)
+    for name in ("adult", "wiser"):
+        stderr = run("datasets", name, "-o", "x.csv", code=1).stderr
+        assert stderr.startswith("Error: ")
+        assert "ASKLESS_DATA is not set. Set ASKLESS_DATA to the folder" in stderr
+        assert "Traceback" not in stderr
+    assert "add --download" in run("datasets", "adult", "-o", "x.csv", code=1).stderr
+    assert list(folder.iterdir()) == []
+
+
+def test_a_download_that_fails_is_said(run, folder, monkeypatch):
+    from http.client import IncompleteRead
+
+    from sklearn import datasets
+
+    def fail(**options):
+        raise IncompleteRead(b"half")
+
+    monkeypatch.delenv("ASKLESS_DATA", raising=False)
+    monkeypatch.setattr(datasets, "fetch_openml", fail)
+    result = run("datasets", "adult", "-o", "x.csv", "--download", code=1)
+    assert "must be answered by its source. Got IncompleteRead" in result.stderr
+
+
+def test_a_benchmark_without_its_data_is_left_out():
+    env = {k: v for k, v in os.environ.items() if k != "ASKLESS_DATA"}
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, root / "benchmarks" / "run.py", "--quick", "tradeoff"],
+        env=env, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "left out: The data set" in done.stdout
+    assert "Traceback" not in done.stderr

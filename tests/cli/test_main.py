@@ -14,6 +14,7 @@ COMMANDS = [
     "solve",
     "fit",
     "evaluate",
+    "decide",
     "compare",
     "frontier",
     "show",

@@ -1,5 +1,7 @@
 """``askless show``: text that is safe in pipes, and the bytes of the file."""
 
+import json
+
 import pytest
 
 from askless import load, show
@@ -105,3 +107,19 @@ def test_an_unknown_format_ends_with_2(policy, run):
 def test_decisions_stand_out_on_a_terminal(policy, run):
     shown = run("show", policy, env={"FORCE_COLOR": "1", "TERM": "xterm"}).stdout
     assert "\x1b[1;32m=> fuse" in shown
+
+
+def test_a_policy_with_a_cost_changed_by_hand_is_worked_out_again(policy, run, lamp):
+    text = policy.read_text()
+    changed = text.replace('"cost":5.0', '"cost":50.0')
+    assert changed != text
+    policy.write_text(changed)
+    run("show", policy, code=1)
+    assert "socket?  50" in run("show", policy, "--edited").stdout
+    found = run("evaluate", policy, lamp / "lamp.csv", "--edited", "--json").stdout
+    assert json.loads(found)["worst_cost"] == 51.0
+    # It may take its own place, and is then a policy like any other.
+    run("show", policy, "--edited", "--as", "json", "-o", policy)
+    assert "socket?  50" in run("show", policy).stdout
+    assert load(policy).worst_cost == 51.0
+    run("show", policy, "--as", "json", "-o", policy, code=1)

@@ -136,6 +136,10 @@ def test_too_many_unknown_outcomes_are_refused():
         ({"n_cases": 3, "n_tests": 3, "n_outcomes": 1}, "and 1 outcomes"),
         ({"n_cases": 3, "n_tests": 3, "n_classes": 4}, "Got 4 classes and 3 cases"),
         ({"n_cases": 3, "n_tests": 3, "unknown": 1.5}, r"in \[0, 1\]\. Got 1\.5"),
+        (
+            {"n_cases": 3, "n_tests": 3, "likelihoods": -1},
+            r"likelihoods must .* Got -1",
+        ),
     ],
 )
 def test_sizes_that_cannot_be_are_refused(sizes, match):
@@ -148,3 +152,24 @@ def test_unknown_kinds_are_refused():
         make_random_table(4, 4, costs="cheap")
     with pytest.raises(UnknownNameError, match=r"prior must be .* Got 'even'"):
         make_random_table(4, 4, prior="even")
+
+
+def test_some_cells_have_chances_of_their_own():
+    plain = make_random_table(6, 5, n_outcomes=3, unknown=0.1, random_state=3)
+    table = make_random_table(
+        6, 5, n_outcomes=3, unknown=0.1, likelihoods=0.4, random_state=3
+    )
+    own = [
+        (test, case)
+        for test, likelihoods in enumerate(table.likelihoods)
+        if likelihoods is not None
+        for case in range(table.n_cases)
+        if table.is_unknown[test, case]
+        and not np.array_equal(likelihoods[:, case], table.chances[test])
+    ]
+    assert len(own) == round(0.4 * 30)
+    # All other cells are those of the table without likelihoods.
+    others = np.ones(table.codes.shape, dtype=bool)
+    others[tuple(np.array(own).T)] = False
+    assert np.array_equal(table.codes[others], plain.codes[others])
+    assert not plain.has_likelihoods

@@ -130,7 +130,6 @@ def test_a_toml_file_may_name_outcomes_and_classes(write):
         ("test,cost\na,1\n\na,2\n", r"listed once\. Got 'a' again in line 4 of"),
         ("test,cost,delayed\na,1,late\n", r"must be 0 or 1\. Got 'late' in line 2 of"),
         (b"test,cost\n\xff,1\n", r"encoded in UTF-8\. Got the byte 0xff"),
-        ("test;cost\na;1\n", r"separated by commas\. Got 'test;cost'"),
     ],
     ids=lambda value: repr(value)[:30],
 )

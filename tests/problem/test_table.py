@@ -155,7 +155,7 @@ def test_there_may_be_more_classes_than_codes():
         ([1, 1], r"a weight for each case\. Got 2 for 3 cases\. Pass as many"),
         ([1, 1, 1, 1], r"a weight for each case\. Got 4 for 3 cases"),
         ([], r"a weight for each case\. Got 0 for 3 cases"),
-        (["a", "b", "c"], r"Weights must be numbers\. Got 'a', 'b', 'c'\. Pass one"),
+        (["a", "b", "c"], r"Weights must be numbers\. Got 'a' for case 0\. Pass one"),
         (5, r"A column must be a list of values\. Got int for column 'prior'"),
         (np.ones((3, 1)), r"one dimension\. Got 2 in column 'prior'"),
     ],

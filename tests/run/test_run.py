@@ -1,6 +1,7 @@
 """Tests are bought one by one, only where needed, whatever goes wrong on the way."""
 
 import asyncio
+import functools
 import hashlib
 import itertools
 import threading
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 
 import askless
-from askless.exceptions import InvalidOptionError
+from askless.exceptions import InvalidAnswerError, InvalidOptionError
 from askless.policy import Sequence
 from askless.problem import Costs, Table
 from askless.run import SKIP, Session
@@ -166,7 +167,7 @@ def test_a_failure_is_retried_with_growing_waits(policy, monkeypatch):
             raise error
         return case[test]
 
-    result = policy.run(fetch, HALL, retries=3, backoff=0.5)
+    result = policy.run(fetch, HALL, retries=3, backoff=0.5, errors=OSError)
     assert (result.decision, result.n_calls, result.failures) == ("bulb", 5, ())
     assert waits == [0.5, 1.0, 2.0]
 
@@ -175,7 +176,7 @@ def test_what_cannot_be_fetched_is_skipped_unpaid_and_named(policy):
     def fetch(case, test):
         raise OSError("down")
 
-    result = policy.run(fetch, HALL, retries=1)
+    result = policy.run(fetch, HALL, retries=1, errors=(OSError,))
     assert (result.decision, result.spent, result.bought) == ("dimmer", 0.0, ())
     assert result.log == [{"test": "lamp", "skipped": True}]
     (failure,) = result.failures
@@ -196,7 +197,7 @@ def test_a_failure_can_end_the_case_or_be_raised(policy):
             raise ValueError("no such socket")
         return case[test]
 
-    result = policy.run(fetch, HALL, on_failure="stop")
+    result = policy.run(fetch, HALL, on_failure="stop", errors=ValueError)
     assert (result.decision, result.stopped, result.spent) == (None, "failure", 1.0)
     assert result.failure == (
         "'socket' failed after 1 attempt: ValueError: no such socket"
@@ -210,7 +211,9 @@ def test_a_failure_can_end_the_case_or_be_raised(policy):
 def test_what_a_test_cannot_show_is_a_failure(rng):
     table = Table({"age": [1.0, 3.0]}, ["a", "b"], thresholds=True)
     answers = iter(["n/a", 3.0])
-    result = solved(table).run(lambda case, test: next(answers), retries=1)
+    result = solved(table).run(
+        lambda case, test: next(answers), retries=1, errors=InvalidAnswerError
+    )
     assert (result.decision, result.n_calls, result.spent) == ("b", 2, 1.0)
 
 
@@ -245,8 +248,69 @@ def test_an_error_within_a_time_limit_is_told(policy):
     def fetch(case, test):
         raise OSError("down")
 
-    result = policy.run(fetch, HALL, timeout=5)
+    result = policy.run(fetch, HALL, timeout=5, errors=OSError)
     assert result.failures[0].error == "OSError: down"
+
+
+# Mistakes in a program.
+
+
+def misspelled(case, test):
+    return case[tset]  # noqa: F821
+
+
+def test_a_mistake_in_a_program_is_raised(policy):
+    with pytest.raises(NameError, match="tset") as caught:
+        policy.run(misspelled, HALL, retries=9, backoff=100)
+    assert "errors=NameError" in caught.value.__notes__[0]
+    for max_workers in (1, 3):
+        with pytest.raises(NameError, match="tset"):
+            policy.run_many(misspelled, [HALL] * 20, max_workers=max_workers)
+    with pytest.raises(NameError, match="tset"):
+        policy.run(misspelled, HALL, timeout=5)
+
+    async def soon(case, test):
+        return misspelled(case, test)
+
+    with pytest.raises(NameError, match="tset"):
+        asyncio.run(policy.run_many_async(soon, [HALL] * 20))
+
+
+def test_what_a_test_cannot_show_is_raised(policy):
+    with pytest.raises(InvalidAnswerError, match="must be text, a number or a bool"):
+        policy.run(lambda case, test: {"lamp": "dark"})
+
+
+def test_a_fetch_that_is_to_be_awaited_is_refused(policy):
+    async def fetch(case, test):
+        return case[test]
+
+    class Shop:
+        async def __call__(self, case, test):
+            return case[test]
+
+    for one in (fetch, Shop(), functools.partial(fetch)):
+        with pytest.raises(InvalidOptionError, match=r"await policy.run_async\("):
+            policy.run(one, HALL)
+        with pytest.raises(InvalidOptionError, match=r"await policy.run_many_async\("):
+            policy.run_many(one, [HALL])
+    # One that does not look like it.
+    with pytest.raises(InvalidOptionError, match="to be awaited"):
+        policy.run(lambda case, test: fetch(case, test), HALL, errors=Exception)
+    with pytest.raises(InvalidOptionError, match="Use run or run_many for it"):
+        asyncio.run(policy.run_async(look_up, HALL, errors=Exception))
+
+
+def test_outcomes_at_hand_are_taken_as_they_are(policy):
+    result = policy.run(HALL)
+    assert (result.decision, result.spent) == ("bulb", 6.0)
+    assert policy.run({"lamp": SKIP}).decision == "dimmer"
+    with pytest.raises(InvalidAnswerError, match="Got none for 'socket'"):
+        policy.run({"lamp": "dark"})
+    with pytest.raises(InvalidOptionError, match="fetch must be a function"):
+        policy.run_many(HALL, [HALL])
+    with pytest.raises(InvalidOptionError, match="Got list"):
+        policy.run(["dark"])
 
 
 # Budgets.
@@ -321,7 +385,12 @@ def test_ten_thousand_cases_with_a_flaky_fetch(on_failure):
     ]
     fetch, attempts = flaky(3, 0.3)
     report = policy.run_many(
-        fetch, iter(cases), max_workers=8, retries=2, on_failure=on_failure
+        fetch,
+        iter(cases),
+        max_workers=8,
+        retries=2,
+        on_failure=on_failure,
+        errors=ConnectionError,
     )
     assert [result.case["id"] for result in report] == list(range(10_000))
     assert all((r.decision is None) == (r.failure is not None) for r in report)
@@ -443,7 +512,13 @@ def test_coroutines_come_to_the_same():
         return columns[test][case]
 
     report = asyncio.run(
-        policy.run_many_async(fetch, range(table.n_cases), max_workers=5, retries=1)
+        policy.run_many_async(
+            fetch,
+            range(table.n_cases),
+            max_workers=5,
+            retries=1,
+            errors=ConnectionError,
+        )
     )
     assert report.decisions == list(table.case_classes)
     assert [r.spent for r in report] == policy.cost(columns).tolist()
@@ -509,6 +584,8 @@ def test_an_error_among_coroutines_is_raised_and_ends_the_others(policy):
         ({"retries": 1.5}, "retries must be a whole number"),
         ({"backoff": -0.1}, "backoff must be"),
         ({"on_failure": "ignore"}, "on_failure must be 'skip', 'stop' or 'raise'"),
+        ({"errors": "OSError"}, "errors must be a type of exception"),
+        ({"errors": (OSError, 3)}, "errors must be a type of exception"),
     ],
 )
 def test_wrong_terms_are_refused(policy, options, message):

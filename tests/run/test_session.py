@@ -216,7 +216,10 @@ def test_a_policy_that_never_tests_has_decided_at_once():
     table = Table([[0], [1]], ["same", "same"])
     session = Sequence.from_table(table).start()
     assert (session.test, session.decision, session.spent) == (None, "same", 0.0)
-    assert session.why() == "Decided 'same': nothing else is possible. Spent 0."
+    assert (
+        session.why()
+        == "Decided 'same': all known cases that fit are of this class. Spent 0."
+    )
 
 
 # Why.
@@ -231,7 +234,10 @@ def test_why_says_what_is_possible_and_what_is_likeliest(session):
         "'socket' costs 5; 2 decisions are possible, 'bulb' is the likeliest (75 %)."
     )
     session.answer("live")
-    assert session.why() == "Decided 'bulb': nothing else is possible. Spent 6."
+    assert (
+        session.why()
+        == "Decided 'bulb': all known cases that fit are of this class. Spent 6."
+    )
 
 
 def test_why_says_when_only_one_decision_is_left_to_confirm():

@@ -119,6 +119,7 @@ def print_question(interview: Interview) -> None:
             print_line("Enter to finish, or undo.", style="dim")
         return
     shown = describe(interview)
+    _print_conflict(interview.session, shown)
     number = len({entry["test"] for entry in interview.session.log}) + 1
     print_line()
     print_line(f"{number}. ", (f"{shown['test']}?", "bold"), f"  costs {_price(shown)}")
@@ -189,6 +190,8 @@ def _print_choices(session: Session, shown: Description) -> None:
             (f"{sign}{i}", str(outcome), after.get(outcome))
             for i, outcome in enumerate(shown["outcomes"], 1)
         ]
+        # What cases show that have no outcome recorded; it has no number to type.
+        rows += [("", b["label"], b) for b in branches if not b["outcomes"]]
     # Escaped first: an escape is wider than what it stands for.
     rows = [(number, escape_unprintable(name), b) for number, name, b in rows]
     width = max((len(name) for _, name, _ in rows), default=0)
@@ -202,6 +205,8 @@ def _print_choices(session: Session, shown: Description) -> None:
 def _follows(branch: Description) -> str:
     has_share = branch["share"] is not None
     share = f"{format_share(branch['share']):>7}  " if has_share else ""
+    if branch["taken_as"] is not None:
+        return f"{share}no case here; taken as {branch['taken_as']}"
     if branch["test"] is None:
         return f"{share}=> {branch['decision']}"
     return f"{share}{branch['n_decisions']} decisions left"
@@ -220,6 +225,8 @@ def _print_what_if(interview: Interview, outcome: Any) -> None:
             f"Then the decision is {after['decision']} ({share}), for "
             f"{after['spent']:g}."
         )
+        if after["conflict"] is not None:
+            text += " But no case shows that together with the answers before."
     else:
         text = (
             f"Then {after['test']}? for {_price(after)}. {_describe_money(after)}  "
@@ -235,6 +242,7 @@ def print_end(interview: Interview) -> None:
     """Print the decision, how certain it is, what it cost, and the path to it."""
     shown = describe(interview)
     print_line()
+    _print_conflict(interview.session, shown)
     print_line(
         "=> ",
         (str(shown["decision"]), "bold green"),
@@ -259,11 +267,35 @@ def print_end(interview: Interview) -> None:
 
 def _describe_certainty(interview: Interview, shown: Description) -> str:
     # Only a tree and a sequence know what a test that was not answered leaves open.
-    knows = interview.session.policy.kind in ("tree", "sequence")
-    if shown["n_unanswered"] and not knows:
+    kind = interview.session.policy.kind
+    if shown["n_unanswered"] and kind not in ("tree", "sequence"):
         return "as far as the answers go"
-    certainty = shown["certainty"]
-    return "certain" if certainty == 1 else f"{format_share(certainty)} certain"
+    share = format_share(shown["certainty"])
+    if kind not in ("tree", "sequence", "rule"):
+        return f"{share} by the model"
+    if shown["conflict"] is not None:
+        return f"{share} if what no case shows is left out"
+    return f"{share} of the known cases that fit"
+
+
+def _print_conflict(session: Session, shown: Description) -> None:
+    """Print what was answered that no case shows, and what is done about it."""
+    conflict = shown["conflict"]
+    if conflict is None:
+        return
+    said = {entry["test"]: entry.get("outcome") for entry in session.log}
+    if conflict["recheck"]:
+        again = ", ".join(f"{test} ({said[test]})" for test in conflict["recheck"])
+        first = f"No case fits all answers so far. Look again at: {again}."
+    else:
+        first = "No case that the policy has in mind here shows this."
+    print_line(f"   {first}", style="bold yellow")
+    for test, outcome in conflict["taken_as"].items():
+        instead = "skipped" if outcome is None else f"showing {outcome}"
+        print_line(
+            f"   The policy goes on with {test} as {instead}, not {said[test]}.",
+            style="yellow",
+        )
 
 
 def print_path(session: Session) -> None:

@@ -5,13 +5,21 @@ This module must not know what the files are for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from askless import _disk
 from askless.exceptions import DataFileError
 
-__all__ = ["check_policy_path", "free_policy_path", "is_policy_file", "write_whole"]
+__all__ = [
+    "check_policy_path",
+    "free_policy_path",
+    "is_policy_file",
+    "open_whole",
+    "write_whole",
+]
 
 # The beginning of every policy file, without blanks.
 POLICY_MARK = b'{"format":"askless-policy"'
@@ -94,7 +102,36 @@ def write_whole(contents: Mapping[Path, str | bytes]) -> None:
             }
         )
     except OSError as error:
-        raise DataFileError(
-            f"The folder of a file must be there and writable. Got: {error.strerror} "
-            f"for {error.filename}. Choose another path."
-        ) from error
+        raise _not_writable(error) from error
+
+
+@contextmanager
+def open_whole(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to write to, that takes its name only if all went well.
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "rows.csv")
+    >>> with open_whole(path) as file:
+    ...     _ = file.write(b"row")
+    >>> path.read_text()
+    'row'
+    """
+    try:
+        with _disk.open_whole(path) as file:
+            yield file
+    except OSError as error:
+        raise _not_writable(error) from error
+
+
+def _not_writable(error: OSError) -> DataFileError:
+    return DataFileError(
+        f"The folder of a file must be there and writable. Got: {error.strerror} "
+        f"for {error.filename}. Choose another path."
+    )

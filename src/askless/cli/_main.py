@@ -27,6 +27,7 @@ COMMANDS = {
     "solve": "Find a cheap policy for a known table.",
     "fit": "Learn a policy from examples.",
     "evaluate": "Price a policy on rows of data.",
+    "decide": "Decide rows of data: decisions, costs, tests.",
     "compare": "Compare two policies on the same rows.",
     "frontier": "Compare models: error against cost, as a page.",
     "show": "Show a policy as a picture, as code or as data.",

@@ -24,6 +24,7 @@ __all__ = [
     "parse_value",
     "policy_argument",
     "quiet_option",
+    "sheet_options",
     "target_option",
 ]
 
@@ -41,7 +42,7 @@ policy_argument = data_argument("policy")
 edited_option: Decorator = click.option(
     "--edited",
     is_flag=True,
-    help="Accept a policy file that was edited by hand.",
+    help="Accept a policy file that was edited by hand; sums are worked out again.",
 )
 json_option: Decorator = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object and nothing else."
@@ -56,8 +57,17 @@ output_option: Decorator = click.option(
     help="Write the policy to this file.",
 )
 drop_option: Decorator = click.option(
-    "--drop", multiple=True, metavar="COLUMN", help="A column that is no test."
+    "--drop",
+    multiple=True,
+    metavar="COLUMN",
+    callback=lambda ctx, param, given: _list_dropped(given),
+    help="A column that is no test; 'notes', 'remarks' and 'comments' by default.",
 )
+
+
+def _list_dropped(given: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return the columns to drop; None if nothing was said, none for an empty text."""
+    return tuple(name for name in given if name) if given else None
 
 
 def target_option(*, required: bool) -> Decorator:
@@ -76,6 +86,24 @@ def costs_option(more: str = "") -> Decorator:
         help=f"What tests cost: CSV with the columns test,cost, or TOML{more}. 1 each "
         "by default.",
     )
+
+
+_separator: Decorator = click.option(
+    "--separator",
+    metavar="SIGN",
+    help="What stands between the cells of a CSV file: ',', ';', tab ...; found out by "
+    "default.",
+)
+_decimal: Decorator = click.option(
+    "--decimal",
+    type=click.Choice([".", ","]),
+    help="What fractions begin with in a CSV file; found out by default.",
+)
+
+
+def sheet_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how a CSV file is written to a command."""
+    return _separator(_decimal(command))
 
 
 def free_options(text: str) -> Decorator:

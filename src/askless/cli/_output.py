@@ -23,6 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from askless._text import escape_unprintable
+from askless.cli._words import in_command_words
 
 if TYPE_CHECKING:
     from askless.policy import Policy
@@ -87,7 +88,13 @@ def format_share(value: float | None) -> str:
 
 
 def print_json(content: Mapping[str, Any]) -> None:
-    """Print one JSON object in ASCII, which every encoding carries."""
+    """Print one JSON object in ASCII, which every encoding carries.
+
+    Notes are said in the words of the command line.
+    """
+    notes = content.get("notes")
+    if isinstance(notes, list):
+        content = {**content, "notes": [in_command_words(note) for note in notes]}
     click.echo(json.dumps(content, indent=2, allow_nan=False))
 
 
@@ -120,7 +127,7 @@ def print_error(text: str, *, label: str | None = "Error: ") -> None:
 def _print_message(text: str, label: str, style: str) -> None:
     console = open_console(stderr=True)
     # What a library says may take several lines.
-    one_line = escape_unprintable(" ".join(text.split("\n")))
+    one_line = escape_unprintable(" ".join(in_command_words(text).split("\n")))
     message = Text.assemble((label, style), one_line)
     # In a pipe a message stays on one line, so that it can be searched for.
     console.print(message, soft_wrap=not console.is_terminal)

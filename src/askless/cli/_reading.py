@@ -5,35 +5,25 @@ This module must not know what is done with what is read.
 
 from __future__ import annotations
 
-import csv
+import math
 import warnings
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from askless.exceptions import AsklessWarning, InvalidTableError, suggest_name
-from askless.problem._files import load_columns, open_text
-from askless.problem._frames import Columns
+from askless.problem._column import is_missing
+from askless.problem._files import FileColumns, load_columns, read_names
 from askless.problem._outcomes import blank_marked, find_marked
 
-__all__ = ["check_roles", "collect_notes", "find_role", "read_data", "read_names"]
-
-ROLES = {"prior": "weights", "case": "names"}
+__all__ = ["check_roles", "collect_notes", "read_data", "read_names", "read_weights"]
 
 
-def read_names(path: Path) -> list[str]:
-    """Return the names of the columns of a CSV or Parquet file.
-
-    Of CSV only the first line is read.
-    """
-    if path.suffix.lower() in (".parquet", ".pq"):
-        return list(load_columns(path))
-    with open_text(path) as file:
-        return [name.strip() for name in next(csv.reader(file), [])]
-
-
-def read_data(path: Path, unknown: str | None = None) -> Columns:
-    r"""Return the columns of a CSV or Parquet file.
+def read_data(path: Path, unknown: str | None = None, **written: Any) -> FileColumns:
+    r"""Return the columns of a CSV or Parquet file, or of a workbook.
 
     Parameters
     ----------
@@ -41,6 +31,8 @@ def read_data(path: Path, unknown: str | None = None) -> Columns:
         The file.
     unknown : str, optional
         A text that is read as an empty cell.
+    **written
+        How a CSV file is written: ``separator`` and ``decimal``.
 
     Examples
     --------
@@ -50,10 +42,42 @@ def read_data(path: Path, unknown: str | None = None) -> Columns:
     >>> read_data(path, "?")
     {'volts': array([12., nan])}
     """
-    columns = load_columns(path, unknown=unknown)
+    columns = load_columns(path, unknown=unknown, **written)
     for name, column in columns.items():
         columns[name] = blank_marked(column, find_marked(column, unknown), name)
     return columns
+
+
+def read_weights(columns: FileColumns, name: str | None, path: Path) -> Any:
+    """Return a column of weights as numbers, or None for none; say which line is wrong.
+
+    Parameters
+    ----------
+    columns : FileColumns
+        All columns.
+    name : str or None
+        The column of weights.
+    path : Path
+        The file, for messages.
+    """
+    if name is None:
+        return None
+    for row, value in enumerate(columns[name].tolist()):
+        if not 0 <= _as_number(value) < math.inf:
+            got = "an empty cell" if is_missing(value) else repr(value)
+            raise InvalidTableError(
+                f"Weights must be numbers >= 0. Got {got} in {columns.where(row)} of "
+                f"{path}, column {name!r}. Write a number; 0 for what cannot occur."
+            )
+    return np.asarray(columns[name], dtype=float)
+
+
+def _as_number(value: Any) -> float:
+    """Return a value as a number; one cell of text makes text of a whole column."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def check_roles(columns: Collection[str], path: Path, **roles: str | None) -> None:
@@ -64,45 +88,6 @@ def check_roles(columns: Collection[str], path: Path, **roles: str | None) -> No
                 f"The {role} must be a column of the data. Got {name!r}, which is not "
                 f"in {path}. {suggest_name(name, columns)}Name a column of the file."
             )
-
-
-def find_role(
-    role: str,
-    chosen: str | None,
-    names: Collection[str],
-    taken: Collection[str],
-    notes: list[str],
-) -> str | None:
-    """Return the column that holds the weights or the names of the cases.
-
-    Parameters
-    ----------
-    role : {"prior", "case"}
-        Which of the two; a column of this name is taken unless another one is chosen.
-    chosen : str or None
-        What the user asked for; an empty text asks for none.
-    names, taken : collection of str
-        All columns, and those that have another role already.
-    notes : list of str
-        Gets a note if a column was taken without being asked for.
-
-    Examples
-    --------
-    >>> notes = []
-    >>> find_role("prior", None, ["lamp", "prior"], ["lamp"], notes)
-    'prior'
-    >>> notes
-    ["Column 'prior' gives the weights of cases; --prior '' makes it a test."]
-    """
-    if chosen is not None:
-        return chosen or None
-    if role not in names or role in taken:
-        return None
-    notes.append(
-        f"Column {role!r} gives the {ROLES[role]} of cases; --{role} '' makes it a "
-        "test."
-    )
-    return role
 
 
 @contextmanager

@@ -48,9 +48,18 @@ TARGETS = {"car": "repair", "clinic": "illness", "questions": "thing"}
     help="Write the set to this CSV file, and its costs to a TOML file beside it.",
 )
 @click.option("--force", is_flag=True, help="Write over files that are there.")
+@click.option(
+    "--download",
+    is_flag=True,
+    help="Fetch a public set that is not here, if scikit-learn can.",
+)
 @json_option
 def datasets_command(
-    name: str | None, output: Path | None, force: bool, as_json: bool
+    name: str | None,
+    output: Path | None,
+    force: bool,
+    download: bool,
+    as_json: bool,
 ) -> None:
     """List the data sets, or write the set NAME as a CSV file with its costs.
 
@@ -67,7 +76,7 @@ def datasets_command(
     elif output is None:
         _print_one(name, as_json)
     else:
-        _write(name, output, force, as_json)
+        _write(name, output, force=force, download=download, as_json=as_json)
 
 
 def _list(as_json: bool) -> None:
@@ -85,7 +94,8 @@ def _list(as_json: bool) -> None:
         say()
         print_paragraph(
             "They are read from the folder that the environment variable ASKLESS_DATA "
-            "names."
+            "names, a file NAME.csv.gz for each. Some can be fetched: askless datasets "
+            "NAME -o FILE.csv --download."
         )
     say("", "To write one to files: askless datasets NAME -o FILE.csv")
 
@@ -113,9 +123,11 @@ def _print_one(name: str, as_json: bool) -> None:
     say("", f"To work on it: askless datasets {name} -o {name}.csv")
 
 
-def _write(name: str, output: Path, force: bool, as_json: bool) -> None:
+def _write(
+    name: str, output: Path, *, force: bool, download: bool, as_json: bool
+) -> None:
     with working(f"Loading {name}"):
-        data = load_dataset(name)
+        data = load_dataset(name, download=download)
     target = _free_name(TARGETS.get(name, "class"), data.test_names)
     costs_path = output.with_suffix(".costs.toml")
     table_text, costs_text = to_files(data, target)

@@ -29,11 +29,10 @@ from askless.cli._output import (
     say,
     working,
 )
-from askless.cli._reading import check_roles, find_role, read_data
+from askless.cli._rows import read_priced_rows, row_options
 from askless.evaluate import Evaluation, evaluate
 from askless.policy import Policy, load
-from askless.problem import Costs, Table
-from askless.problem._column import is_missing
+from askless.problem import Costs
 from askless.problem._frames import Columns
 
 __all__ = ["evaluate_command"]
@@ -43,16 +42,7 @@ __all__ = ["evaluate_command"]
 @policy_argument
 @data_argument("data")
 @target_option(required=False)
-@click.option("--prior", metavar="COLUMN", help="The column of weights of the rows.")
-@click.option(
-    "--missing",
-    type=click.Choice(["outcome", "unknown"]),
-    default="outcome",
-    show_default=True,
-    help="Whether an empty cell is an outcome of its own, or can be any outcome that "
-    "its column shows: then all of them are followed.",
-)
-@click.option("--unknown", metavar="TEXT", help="A text that is read as an empty cell.")
+@row_options
 @click.option(
     "--mistakes",
     metavar="COST",
@@ -65,12 +55,10 @@ def evaluate_command(
     policy: Path,
     data: Path,
     target: str | None,
-    prior: str | None,
-    missing: str,
-    unknown: str | None,
     mistakes: str | None,
     edited: bool,
     as_json: bool,
+    **reading: Any,
 ) -> None:
     """Price the policy in the file POLICY on the rows of DATA (CSV or Parquet).
 
@@ -78,18 +66,16 @@ def evaluate_command(
     """
     notes: list[str] = []
     loaded = load(policy, edited=edited)
-    if mistakes is not None:
-        # Decisions stay as they are; only their price is another.
-        matrix = Costs([0.0], mistakes=parse_value(mistakes))
-        loaded.mistakes = matrix.mistake_matrix(loaded.classes)
     with working(f"Evaluating {policy} on {data}"):
-        columns = read_data(data, unknown)
-        prior = find_role(
-            "prior", prior, columns, [str(target), *loaded.test_names], notes
-        )
-        check_roles(columns, data, target=target, prior=prior)
-        result = _price(loaded, columns, target, prior, missing, notes)
-        normalised = _normalise(loaded, result, columns, target, prior)
+        rows = read_priced_rows(data, [loaded], notes, target=target, **reading)
+        if rows.costs is not None:
+            loaded = loaded.with_costs(rows.costs)
+        if mistakes is not None:
+            # Decisions stay as they are; only their price is another.
+            matrix = Costs([0.0], mistakes=parse_value(mistakes))
+            loaded.mistakes = matrix.mistake_matrix(loaded.classes)
+        result = evaluate(loaded, rows.data, rows.classes, sample_weight=rows.weights)
+        normalised = _normalise(loaded, result, rows.columns, target, rows.prior)
     if as_json:
         more = {} if normalised is None else {"normalised_cost": normalised}
         print_json({**_numbers(result), **more, "notes": notes})
@@ -97,37 +83,6 @@ def evaluate_command(
     for note in notes:
         print_note(note)
     _print_result(policy, result, normalised, is_priced=loaded.mistakes is not None)
-
-
-def _price(
-    policy: Policy,
-    columns: Columns,
-    target: str | None,
-    prior: str | None,
-    missing: str,
-    notes: list[str],
-) -> Evaluation:
-    weights = None if prior is None else columns[prior]
-    rows = Columns((k, v) for k, v in columns.items() if k not in (target, prior))
-    if missing == "unknown":
-        if target is None:
-            raise click.UsageError("--missing unknown needs --target.")
-        asked = Columns((k, rows[k]) for k in policy.test_names if k in rows)
-        return evaluate(policy, Table(asked, columns[target], prior=weights))
-    n_empty = sum(
-        _count_empty(rows[name]) for name in policy.test_names if name in rows
-    )
-    if n_empty:
-        notes.append(
-            f"{n_empty} empty cells were taken for missing outcomes. With --missing "
-            "unknown, every outcome that they may be is followed."
-        )
-    truth = None if target is None else columns[target]
-    return evaluate(policy, rows, truth, sample_weight=weights)
-
-
-def _count_empty(column: Any) -> int:
-    return sum(map(is_missing, column.tolist()))
 
 
 def _numbers(result: Evaluation) -> dict[str, Any]:

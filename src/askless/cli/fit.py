@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 from askless.cli._files import check_policy_path
 from askless.cli._fit_costs import fit_costs
@@ -24,10 +23,11 @@ from askless.cli._options import (
     output_option,
     parse_value,
     quiet_option,
+    sheet_options,
     target_option,
 )
 from askless.cli._output import format_number, print_json, print_note, working
-from askless.cli._reading import check_roles, collect_notes, find_role, read_data
+from askless.cli._reading import check_roles, collect_notes, read_data, read_weights
 from askless.evaluate import evaluate
 from askless.exceptions import (
     AsklessError,
@@ -39,10 +39,15 @@ from askless.exceptions import (
 from askless.learn import LEARNERS, Learner, Stage
 from askless.problem import Costs, read_costs
 from askless.problem._column import is_missing
+from askless.problem._files import FileColumns
+from askless.problem._roles import find_roles, note_roles
 
 __all__ = ["fit_command"]
 
 Columns = dict[str, Any]
+
+# The options that say how the file is read; the others are the learner's.
+HOW_TO_READ = ("unknown", "separator", "decimal")
 
 
 @click.command("fit", short_help="Learn a policy from examples.")
@@ -75,6 +80,7 @@ Columns = dict[str, Any]
 )
 @click.option("--jobs", type=int, metavar="N", help="Threads; -1 for one on each core.")
 @click.option("--unknown", metavar="TEXT", help="A text that is read as an empty cell.")
+@sheet_options
 @free_options("A parameter of the learner.")
 @json_option
 @quiet_option
@@ -85,13 +91,12 @@ def fit_command(
     output: Path | None,
     method: str,
     prior: str | None,
-    drop: tuple[str, ...],
-    unknown: str | None,
+    drop: tuple[str, ...] | None,
     as_json: bool,
     quiet: bool,
     **settings: Any,
 ) -> None:
-    """Learn a policy from the examples in DATA (CSV, CSV.gz or Parquet).
+    """Learn a policy from the examples in DATA (CSV, Parquet, .xlsx or .ods).
 
     A row is an example, a column is a test. Ctrl-C ends an anytime learner with the
     best policy so far, which is written as usual.
@@ -101,10 +106,15 @@ def fit_command(
     learner = _find(method)
     notes: list[str] = []
     with working(f"Learning from {data}") as tell:
-        columns = read_data(data, unknown)
-        prior = find_role("prior", prior, columns, [target, *drop], notes)
-        y, weights = _take_roles(columns, data, target, prior, drop)
+        reading = {name: settings.pop(name) for name in HOW_TO_READ}
+        columns = read_data(data, **reading)
         prices = None if costs is None else read_costs(costs)
+        taken = [target, *([] if prices is None else map(str, prices.costs))]
+        roles = find_roles(list(columns), prior=prior, case="", drop=drop, taken=taken)
+        drop = roles.drop
+        tests = [n for n in columns if n not in (*drop, roles.prior)]
+        notes += [*columns.all_remarks(tests), *note_roles(roles)]
+        y, weights = _take_roles(columns, data, target, roles.prior, drop)
         if prices is not None:
             prices = fit_costs(prices, [*columns, *drop], drop)
         estimator = _make(learner, prices, **settings)
@@ -132,15 +142,19 @@ def _find(name: str) -> Learner:
 
 
 def _take_roles(
-    columns: Columns, path: Path, target: str, prior: str | None, drop: tuple[str, ...]
+    columns: FileColumns,
+    path: Path,
+    target: str,
+    prior: str | None,
+    drop: tuple[str, ...],
 ) -> tuple[Any, Any]:
     """Take the classes, the weights and what is dropped out of the columns."""
     check_roles(columns, path, target=target, prior=prior)
     for name in drop:
         check_roles(columns, path, drop=name)
     y = columns.pop(target)
-    weights = None if prior is None else np.asarray(columns.pop(prior), dtype=float)
-    for name in drop:
+    weights = read_weights(columns, prior, path)
+    for name in (*drop, *([] if prior is None else [prior])):
         columns.pop(name)
     if not columns or len(y) == 0:
         raise InvalidTableError(
@@ -151,7 +165,8 @@ def _take_roles(
     if empty:
         raise InvalidTableError(
             f"Every example must have a class. Got none in {len(empty)} rows of "
-            f"{target!r}, the first is row {empty[0] + 1}. Leave such rows out."
+            f"{target!r}, the first in {columns.where(empty[0])} of {path}. Leave such "
+            "rows out."
         )
     return y, weights
 

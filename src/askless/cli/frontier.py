@@ -18,6 +18,7 @@ from askless.cli._options import (
     costs_option,
     data_argument,
     json_option,
+    sheet_options,
     target_option,
 )
 from askless.cli._output import (
@@ -43,6 +44,7 @@ from askless.learn import (
 from askless.problem import read_costs
 from askless.problem._column import is_missing, is_number
 from askless.problem._frames import Columns, take_rows
+from askless.problem._roles import find_roles, note_roles
 
 __all__ = ["frontier_command"]
 
@@ -86,6 +88,7 @@ NUMBERS_ONLY = ("plain-forest", "astc")
 )
 @click.option("--budget", type=float, help="Name the best model within this mean cost.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
+@sheet_options
 @json_option
 def frontier_command(
     data: Path,
@@ -96,10 +99,10 @@ def frontier_command(
     chosen: tuple[str, ...],
     folds: int,
     budgets: int,
-    trees: int,
     budget: float | None,
     seed: int,
     as_json: bool,
+    **others: Any,
 ) -> None:
     """Measure error against cost on the rows of DATA (CSV or Parquet).
 
@@ -107,12 +110,19 @@ def frontier_command(
     """
     _check_output(output)
     notes: list[str] = []
-    columns = read_data(data)
+    trees: int = others.pop("trees")
+    columns = read_data(data, **others)
     check_roles(columns, data, target=target)
+    priced = None if costs is None else read_costs(costs)
+    taken = [target, *([] if priced is None else map(str, priced.costs))]
+    roles = find_roles(list(columns), prior="", case="", taken=taken)
+    for name in roles.drop:
+        del columns[name]
+    notes += [*columns.all_remarks(list(columns)), *note_roles(roles)]
     classes, rows = _drop_without_class(columns, target, notes)
     prices = None
-    if costs is not None:
-        prices = fit_costs(read_costs(costs), list(rows), drop=())
+    if priced is not None:
+        prices = fit_costs(priced, list(rows), drop=())
     models = _make_models(rows, chosen, trees, seed, notes)
     with working(f"Measuring models on {data}") as report:
         found = frontier(

@@ -16,7 +16,7 @@ from askless.cli._output import (
     say,
 )
 from askless.learn import LEARNERS, Learner
-from askless.solve import METHODS, Method
+from askless.solve import METHODS, Method, load_entry_points
 
 __all__ = ["methods_command"]
 
@@ -25,6 +25,7 @@ __all__ = ["methods_command"]
 @json_option
 def methods_command(as_json: bool) -> None:
     """List the methods of solve and of fit, with guarantees and options."""
+    load_entry_points()
     if as_json:
         print_json(
             {

@@ -38,6 +38,11 @@ __all__ = ["show_command"]
     help="Write to this file instead of stdout.",
 )
 @click.option("--max-depth", type=int, help="Show only this many levels of tests.")
+@click.option(
+    "--max-nodes",
+    type=int,
+    help="Show only this many nodes, those that most cases pass; 10,000 by default.",
+)
 @click.option("--max-trees", type=int, help="Show only this many trees of a forest.")
 @click.option("--ascii", is_flag=True, help="Draw with plain ASCII characters.")
 @click.option("--title", help="What to write above a picture.")
@@ -72,7 +77,9 @@ def show_command(
         _print(shown)
         return
     content = shown if isinstance(shown, bytes) else shown.encode()
-    if output.exists() and output.samefile(policy):
+    # A policy that was edited by hand may take its own place.
+    is_saving = edited and format == "json"
+    if output.exists() and output.samefile(policy) and not is_saving:
         raise DataFileError(
             "The output must be another file than the policy. Got the policy itself, "
             f"{output}. Choose another name."

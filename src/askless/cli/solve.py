@@ -12,6 +12,7 @@ import click
 
 from askless.cli._files import check_policy_path
 from askless.cli._fit_costs import fit_costs
+from askless.cli._likelihood_options import likelihood_options
 from askless.cli._options import (
     costs_option,
     data_argument,
@@ -20,13 +21,15 @@ from askless.cli._options import (
     json_option,
     output_option,
     quiet_option,
-    target_option,
+    sheet_options,
 )
 from askless.cli._output import format_number, print_json, print_note, working
-from askless.cli._reading import collect_notes, find_role, read_names
+from askless.cli._reading import collect_notes, read_names
 from askless.cli._report import describe_solution, print_solution
 from askless.exceptions import AsklessError, InvalidOptionError
 from askless.problem import Table, read_costs, read_table
+from askless.problem._roles import find_roles, note_roles
+from askless.problem.likelihood import is_long
 from askless.solve import Solution, solve
 from askless.solve._task import Progress
 
@@ -38,7 +41,11 @@ HOW_TO_SOLVE = ("method", "objective", "stop", "budget", "max_error", "time_limi
 
 @click.command("solve", short_help="Find a cheap policy for a known table.")
 @data_argument("table")
-@target_option(required=True)
+@click.option(
+    "--target",
+    metavar="COLUMN",
+    help="The column of classes; of likelihoods each case is a class by default.",
+)
 @costs_option()
 @output_option
 @click.option(
@@ -80,13 +87,14 @@ HOW_TO_SOLVE = ("method", "objective", "stop", "budget", "max_error", "time_limi
 @click.option("--thresholds", is_flag=True, help="Compare numbers with a threshold.")
 @click.option(
     "--missing",
-    type=click.Choice(["unknown", "outcome"]),
-    default="unknown",
-    show_default=True,
+    type=click.Choice(["unknown", "outcome", "error"]),
+    show_default="unknown; error for likelihoods",
     help="What an empty cell is: any outcome can be seen, or an outcome of its own.",
 )
 @click.option("--unknown", metavar="TEXT", help="A text that marks an unknown outcome.")
+@likelihood_options
 @click.option("--merge", is_flag=True, help="Merge cases that show the same.")
+@sheet_options
 @free_options("An option of the method.")
 @json_option
 @quiet_option
@@ -99,9 +107,10 @@ def solve_command(
     quiet: bool,
     **others: Any,
 ) -> None:
-    """Find a cheap policy for the known TABLE (CSV, CSV.gz or Parquet).
+    """Find a cheap policy for the known TABLE (CSV, Parquet, .xlsx or .ods).
 
-    A row is a case, a column is a test, and a cell is what the test shows for the case.
+    A row is a case, a column is a test, and a cell is what the test shows for the case,
+    or, with --likelihoods, how likely it shows what.
     """
     if output is not None:
         check_policy_path(output)
@@ -127,24 +136,42 @@ def _read(
     path: Path,
     notes: list[str],
     *,
-    target: str,
+    target: str | None,
     costs: Path | None,
     prior: str | None,
     case: str | None,
-    drop: tuple[str, ...],
+    drop: tuple[str, ...] | None,
     **options: Any,
 ) -> Table:
-    names = read_names(path)
+    # What was not asked for is left to the library, which refuses what does not go
+    # with the kind of file.
+    options = {
+        name: value
+        for name, value in options.items()
+        if value is not None and value is not False and value != {}
+    }
+    names = read_names(path, separator=options.get("separator"))
     prices = None if costs is None else read_costs(costs)
+    if options.get("likelihoods") or (target is None and is_long(names)):
+        options |= {"prior": prior or None, "case": case or None, "drop": drop or ()}
+        return read_table(path, target, costs=prices, **options)
+    if target is None:
+        raise click.MissingParameter(param_type="option", param_hint="'--target'")
     priced = set() if prices is None else {str(key) for key in prices.costs}
-    taken = {target, *drop, *priced}
-    prior = find_role("prior", prior, names, taken, notes)
-    case = find_role("case", case, names, taken, notes)
+    taken = {target, *priced}
+    roles = find_roles(names, prior=prior, case=case, drop=drop, taken=taken)
+    notes += note_roles(roles)
     if prices is not None:
-        tests = [name for name in names if name not in (target, prior, case)]
-        prices = fit_costs(prices, tests, drop)
+        tests = [n for n in names if n not in (target, roles.prior, roles.case)]
+        prices = fit_costs(prices, tests, roles.drop)
     return read_table(
-        path, target, costs=prices, prior=prior, case=case, drop=drop, **options
+        path,
+        target,
+        costs=prices,
+        prior=roles.prior or "",
+        case=roles.case or "",
+        drop=roles.drop,
+        **options,
     )
 
 

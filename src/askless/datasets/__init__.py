@@ -10,6 +10,7 @@ from askless.datasets._catalogue import DatasetInfo, list_datasets, load_dataset
 from askless.datasets._clinic import make_clinic
 from askless.datasets._costs import make_costs
 from askless.datasets._examples import Examples
+from askless.datasets._likelihoods import load_likelihoods
 from askless.datasets._public import load_public
 from askless.datasets._questions import load_questions
 from askless.datasets._random import make_random_table
@@ -22,6 +23,7 @@ __all__ = [
     "list_datasets",
     "load_car",
     "load_dataset",
+    "load_likelihoods",
     "load_public",
     "load_questions",
     "make_classifiers",

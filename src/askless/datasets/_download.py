@@ -6,6 +6,8 @@ scikit-learn keeps what it downloads in its own cache.
 
 from __future__ import annotations
 
+import zlib
+from http.client import HTTPException
 from typing import Any
 
 import numpy as np
@@ -123,7 +125,7 @@ def fetch_download(name: str) -> tuple[Columns, NDArray[Any]]:
             bunch = datasets.fetch_openml(
                 data_id=_OPENML_IDS[name], as_frame=False, parser="liac-arff"
             )
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError, HTTPException, zlib.error) as error:
         raise DatasetNotFoundError(
             f"A download of {name!r} must be answered by its source. Got "
             f"{type(error).__name__}: {error}. Try again later, or put the file into a "

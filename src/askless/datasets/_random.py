@@ -159,6 +159,22 @@ def _draw_table_costs(
     return Costs(dearest, by_outcome=by_outcome)
 
 
+def _draw_likelihoods(table: Table, share: float, rng: np.random.Generator) -> Table:
+    """Give some cells chances of their own."""
+    drawn: dict[str, dict[str | int, dict[Any, float]]] = {}
+    n_cells = round(share * table.codes.size)
+    for cell in rng.permutation(table.codes.size)[:n_cells].tolist():
+        number, case = divmod(cell, table.n_cases)
+        test = table.tests[number]
+        if test.n_levels:
+            parts = rng.standard_exponential(test.n_levels)
+            chances = dict(
+                zip(test.outcomes, (parts / parts.sum()).tolist(), strict=True)
+            )
+            drawn.setdefault(test.name, {})[case] = chances
+    return table.with_likelihoods(drawn)
+
+
 def _check_sizes(
     n_cases: int, n_tests: int, n_outcomes: int, n_classes: int, complete: bool
 ) -> None:
@@ -191,6 +207,7 @@ def make_random_table(
     costs: Literal["unit", "integers", "uniform"] = "unit",
     prior: Literal["uniform", "random"] = "uniform",
     unknown: float = 0.0,
+    likelihoods: float = 0.0,
     outcome_costs: bool = False,
     complete: bool = True,
     random_state: RandomState = None,
@@ -212,10 +229,14 @@ def make_random_table(
         All cases equally likely; or weights drawn evenly from all priors.
     unknown : float, default=0.0
         The share of outcomes to make unknown, at random, in [0, 1].
+    likelihoods : float, default=0.0
+        The share of cells to give chances of their own, at random, in [0, 1], facts or
+        unknown before. All distributions are equally likely.
     outcome_costs : bool, default=False
         Draw a cost for every outcome of every test instead of one for the test.
     complete : bool, default=True
-        Every two cases of different class differ on a test known for both.
+        Every two cases of different class differ on a test known for both, before any
+        cells become likelihoods.
     random_state : int, Generator, RandomState or None, default=None
         The same seed gives the same table.
 
@@ -255,11 +276,12 @@ def make_random_table(
         raise UnknownNameError(
             f"prior must be 'uniform' or 'random'. Got {prior!r}. Take one of them."
         )
-    if not 0 <= unknown <= 1:
-        raise InvalidOptionError(
-            f"unknown must be a share in [0, 1]. Got {unknown}. Give the share of the "
-            "outcomes to hide, 0.1 for every tenth."
-        )
+    for option, share in (("unknown", unknown), ("likelihoods", likelihoods)):
+        if not 0 <= share <= 1:
+            raise InvalidOptionError(
+                f"{option} must be a share in [0, 1]. Got {share}. Give the share of "
+                "the outcomes, 0.1 for every tenth."
+            )
     rng = make_rng(random_state)
     classes = _draw_classes(n_cases, n_classes, rng)
     n_hidden = round(unknown * n_cases * n_tests)
@@ -275,10 +297,11 @@ def make_random_table(
         cells_shown[hidden] = None
     names = [f"t{test}" for test in range(1, n_tests + 1)]
     weights = rng.standard_exponential(n_cases) if prior == "random" else None
-    return Table(
+    table = Table(
         cells_shown,
         classes.tolist(),
         costs=_draw_table_costs(names, cells_shown, costs, outcome_costs, rng),
         prior=weights,
         tests=names,
     )
+    return _draw_likelihoods(table, likelihoods, rng) if likelihoods else table

@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.evaluate._drift import count_visits
-from askless.evaluate._evaluate import evaluate_rows
+from askless.evaluate._evaluate import evaluate, evaluate_rows
 from askless.evaluate._evaluation import Evaluation
+from askless.evaluate._same_terms import draw_rows, settle_prices
+from askless.exceptions import InvalidTableError
 from askless.policy import Policy, Tree
-from askless.problem import Outcome
+from askless.problem import Outcome, Table
 
 __all__ = ["Comparison", "compare"]
 
@@ -41,6 +43,8 @@ class Comparison:
     bought : dict
         For each test, the share of rows that buy it under the first and under the
         second policy; NaN where a policy is no tree.
+    notes : tuple of str
+        At which prices they were compared, if their own differ.
 
     Examples
     --------
@@ -59,6 +63,7 @@ class Comparison:
     cheaper: float
     dearer: float
     bought: dict[str, tuple[float, float]]
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain data, for JSON."""
@@ -109,20 +114,32 @@ def _change(shares: tuple[float, float]) -> float:
 
 
 def compare(
-    first: Policy, second: Policy, X: Any, y: Any = None, *, sample_weight: Any = None
+    first: Policy,
+    second: Policy,
+    data: Any,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    costs: Any = None,
 ) -> Comparison:
-    """Compare two policies on the same rows.
+    """Compare two policies on the same rows, at the same prices.
 
     Parameters
     ----------
     first, second : Policy
         The policies; say, the one in use and the one to take its place.
-    X : frame, mapping of columns, or array-like of shape (n_rows, n_tests)
-        Rows of raw values, with the columns that either policy asks for.
+    data : Table, frame, mapping of columns, or array-like of shape (n_rows, n_tests)
+        Rows of raw values, with the columns that either policy asks for; or a table,
+        with its classes and its prior. Unknown outcomes of a table are followed for
+        what the policies cost and how often they err; where they differ is then
+        counted on rows that are drawn.
     y : array-like of shape (n_rows,), optional
-        The true class of each row.
+        The true class of each row; not for a table.
     sample_weight : array-like of shape (n_rows,), optional
-        The weight of each row.
+        The weight of each row; not for a table.
+    costs : Costs, mapping or sequence, optional
+        What the tests cost. By default what the policies say, and if they disagree,
+        what the second one says; ``notes`` of the result tells.
 
     Examples
     --------
@@ -130,7 +147,7 @@ def compare(
     >>> table = askless.Table([[0, 0], [0, 1], [1, 1]], ["a", "b", "c"], costs=[1, 3])
     >>> careful = askless.solve(table).policy
     >>> hasty = askless.solve(table, budget=1).policy
-    >>> print(askless.compare(careful, hasty, table.rows(), table.case_classes))
+    >>> print(askless.compare(careful, hasty, table))
     3 rows, 66.7 % decided alike.
       expected cost  3 -> 1  (cheaper for 66.7 %, dearer for 0 %)
       worst cost     4 -> 1
@@ -138,12 +155,26 @@ def compare(
       33.3 %: 'b' -> 'a'
       't1' bought by 66.7 % -> 0 %
     """
-    a, by_first = evaluate_rows(first, X, y, sample_weight)
-    b, by_second = evaluate_rows(second, X, y, sample_weight)
+    if costs is not None:
+        notes: list[str] = []
+        first, second = first.with_costs(costs), second.with_costs(costs)
+    else:
+        first, second, notes = settle_prices(first, second)
+    if isinstance(data, Table):
+        if y is not None or sample_weight is not None:
+            raise InvalidTableError(
+                "A table brings its own classes and weights. Got y or sample_weight as "
+                "well. Leave them out."
+            )
+        exact = (evaluate(first, data), evaluate(second, data))
+        data, y, sample_weight = draw_rows(data)
+    else:
+        exact = None
+    a, by_first = evaluate_rows(first, data, y, sample_weight)
+    b, by_second = evaluate_rows(second, data, y, sample_weight)
+    given = np.ones(a.n_cases) if sample_weight is None else sample_weight
+    weights = np.asarray(given, float) / np.sum(given)
     old, new = by_first.tolist(), by_second.tolist()
-    n = a.n_cases
-    given = np.ones(n) if sample_weight is None else np.asarray(sample_weight, float)
-    weights = given / given.sum()
     # Text may spell a number, as in a file.
     differs = np.array([str(i) != str(j) for i, j in zip(old, new, strict=True)])
     changes: Counter[tuple[Outcome, Outcome]] = Counter()
@@ -151,16 +182,17 @@ def compare(
         changes[old[row], new[row]] += weights[row]
     more, less = b.case_cost > a.case_cost, b.case_cost < a.case_cost
     names = dict.fromkeys([*first.test_names, *second.test_names])
-    bought_a, bought_b = (_share_bought(p, X, weights) for p in (first, second))
+    bought_a, bought_b = (_share_bought(p, data, weights) for p in (first, second))
     return Comparison(
-        first=a,
-        second=b,
+        first=a if exact is None else exact[0],
+        second=b if exact is None else exact[1],
         agreement=float(weights[~differs].sum()),
         changes=dict(changes.most_common()),
         differs=differs,
         cheaper=float(weights[less].sum()),
         dearer=float(weights[more].sum()),
         bought={name: (bought_a(name), bought_b(name)) for name in names},
+        notes=tuple(notes),
     )
 
 

@@ -34,7 +34,7 @@ LEAST_SCORE = 5.0
 MOST_BRANCHES = 5
 
 
-def diagnose(policy: Policy, X: Any = None) -> list[str]:
+def diagnose(policy: Policy, X: Any = None, *, sample_weight: Any = None) -> list[str]:
     """Return what is wrong with a policy, or with using it on some rows.
 
     Parameters
@@ -43,6 +43,8 @@ def diagnose(policy: Policy, X: Any = None) -> list[str]:
         The policy.
     X : frame, mapping of columns, or array-like, optional
         Rows that the policy is used on.
+    sample_weight : array-like of shape (n_rows,), optional
+        The weight of each row. Weighted rows are as sure as fewer equal ones.
 
     Returns
     -------
@@ -69,9 +71,13 @@ def diagnose(policy: Policy, X: Any = None) -> list[str]:
         return notes
     trees = _trees_of(policy)
     notes += _find_strangers(policy, trees, X)
-    changes = _find_changes(trees, X)
+    weights = None
+    if sample_weight is not None:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = weights * (weights.sum() / (weights @ weights))
+    changes = _find_changes(trees, X, weights)
     if changes and isinstance(policy, Tree):
-        changes += _find_cost(policy, X)
+        changes += _find_cost(policy, X, weights)
     return notes + changes
 
 
@@ -147,11 +153,15 @@ def _most_frequent(column: Any, where: NDArray[np.bool_]) -> Any:
     return max(dict.fromkeys(values), key=values.count)
 
 
-def _find_changes(trees: list[Tree], X: Any) -> list[str]:
+def _find_changes(
+    trees: list[Tree], X: Any, weights: NDArray[np.float64] | None
+) -> list[str]:
     """Return notes on branches that rows take more or less often than was expected."""
     is_drawn = len(trees) > 1
     changes = [
-        change for tree in trees for change in _list_changes(tree, X, is_drawn=is_drawn)
+        change
+        for tree in trees
+        for change in _list_changes(tree, count_visits(tree, X, weights), is_drawn)
     ]
     changes.sort(key=lambda change: change[0], reverse=True)
     # Trees of a forest begin alike: what one has said, the others need not repeat.
@@ -159,12 +169,13 @@ def _find_changes(trees: list[Tree], X: Any) -> list[str]:
     return list(notes)[:MOST_BRANCHES]
 
 
-def _list_changes(tree: Tree, X: Any, *, is_drawn: bool) -> list[tuple[float, str]]:
+def _list_changes(
+    tree: Tree, visits: NDArray[np.float64], is_drawn: bool
+) -> list[tuple[float, str]]:
     """Return the branches that have changed by more than chance, each with a score.
 
     Of the branches of one node the one that has changed most; of two, the fuller one.
     """
-    visits = count_visits(tree, X)
     node = np.arange(1, tree.n_nodes)
     above = tree.parent[1:]
     is_met = (visits[above] > 0) & (tree.node_weight[above] > 0)
@@ -201,8 +212,8 @@ def _list_changes(tree: Tree, X: Any, *, is_drawn: bool) -> list[tuple[float, st
     ]
 
 
-def _find_cost(tree: Tree, X: Any) -> list[str]:
-    paid = float(tree.cost(X).mean())
+def _find_cost(tree: Tree, X: Any, weights: NDArray[np.float64] | None) -> list[str]:
+    paid = float(np.average(tree.cost(X), weights=weights))
     if math.isclose(paid, tree.expected_cost, rel_tol=0.01):
         return []
     return [

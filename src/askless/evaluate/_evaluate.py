@@ -22,7 +22,12 @@ MOST_ENDINGS = 300_000
 
 
 def evaluate(
-    policy: Policy, data: Any, y: Any = None, *, sample_weight: Any = None
+    policy: Policy,
+    data: Any,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    costs: Any = None,
 ) -> Evaluation:
     """Return what a policy costs and how often it is wrong.
 
@@ -37,6 +42,9 @@ def evaluate(
         The true class of each row; not for a table.
     sample_weight : array-like of shape (n_rows,), optional
         The weight of each row; not for a table, which has a prior.
+    costs : Costs, mapping or sequence, optional
+        What the tests cost now, if that is not what the policy was made for; see
+        :meth:`Policy.with_costs`. The costs of a table are not looked at.
 
     Examples
     --------
@@ -47,7 +55,13 @@ def evaluate(
     >>> policy = askless.solve(table).policy
     >>> askless.evaluate(policy, table).expected_cost
     2.0
+
+    The same policy, after the price of what it asks has gone up:
+
+    >>> askless.evaluate(policy, table, costs=[1, 4]).expected_cost
+    4.0
     """
+    policy = policy if costs is None else policy.with_costs(costs)
     if isinstance(data, Table):
         if y is not None or sample_weight is not None:
             raise InvalidTableError(

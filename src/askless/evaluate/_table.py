@@ -1,12 +1,13 @@
 """Follow every case of a table through a policy, along all outcomes that it may show.
 
-Works for any policy, through its states alone. A case whose outcome is unknown goes on
-in every branch that the outcome may take, with its chance; what it has shown once, it
-shows again. This module must not know what a policy looks like inside.
+Works for any policy, through its states alone. A case whose outcome is unknown, or only
+likely, goes on in every branch that the outcome may take, with its chance; what it has
+shown once, it shows again. This module must not know what a policy looks like inside.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -145,21 +146,40 @@ class Guide:
     def follow(self, visit: Visit, test: int) -> list[Visit]:
         """Return the states that come next, with the cases that go there."""
         column = self.column_of(test)
-        codes = self.table.codes[column, visit.cases]
-        is_unknown = self.table.is_unknown[column, visit.cases]
-        chances = self._chances(column, visit.shown.get(column))
-        following: dict[Any, list[tuple[int, Any]]] = {}
+        allowed = visit.shown.get(column)
+        following: dict[Any, list[tuple[int, NDArray[np.float64]]]] = {}
         bills: dict[Any, Bill] = {}
-        for code in self.table.possible.list_codes(column, visit.cases, chances):
-            comes = np.where(is_unknown, chances[code] > 0, codes == code)
+        for code, share in self._shares(column, visit.cases, allowed):
             bill, state = self._pay(visit, test, int(self.translation(test)[code]))
             key = (state, bill.spent)
             bills.setdefault(key, bill)
-            following.setdefault(key, []).append((code, comes))
+            following.setdefault(key, []).append((code, share))
         return [
-            self._visit(visit, column, key[0], bills[key], parts, chances, is_unknown)
+            self._visit(visit, column, key[0], bills[key], parts)
             for key, parts in following.items()
         ]
+
+    def _shares(
+        self, column: int, cases: NDArray[np.int64], allowed: Any
+    ) -> Iterator[tuple[int, NDArray[np.float64]]]:
+        """Yield each code that may be shown, with how likely each case shows it.
+
+        `allowed` are the codes that it can have shown before, if it was asked.
+        """
+        possible = self.table.possible
+        if possible.likelihoods[column] is not None:
+            chances = possible.outcome_chances(column)[:, cases]
+            if allowed is not None:
+                chances *= allowed[:-1, None]
+                chances /= chances.sum(axis=0)
+            for code in np.flatnonzero(chances.any(axis=1)).tolist():
+                yield code, chances[code]
+            return
+        codes = self.table.codes[column, cases]
+        is_unknown = self.table.is_unknown[column, cases]
+        shared = self._chances(column, allowed)
+        for code in possible.list_codes(column, cases, shared):
+            yield code, np.where(is_unknown, shared[code], codes == code)
 
     def _chances(self, column: int, allowed: Any) -> NDArray[np.float64]:
         """Return the chance of each code where the outcome is unknown."""
@@ -183,16 +203,14 @@ class Guide:
         column: int,
         state: Any,
         bill: Bill,
-        parts: list[tuple[int, Any]],
-        chances: NDArray[np.float64],
-        is_unknown: NDArray[np.bool_],
+        parts: list[tuple[int, NDArray[np.float64]]],
     ) -> Visit:
         """Gather the levels that lead to one state into one visit."""
         share = np.zeros(len(visit.cases))
-        shown = np.zeros(len(chances), dtype=bool)
-        for code, comes in parts:
+        shown = np.zeros(self.table.tests[column].n_levels + 2, dtype=bool)
+        for code, part in parts:
             shown[code] = True
-            share += np.where(is_unknown, comes * chances[code], comes)
+            share += part
         here = share > 0
         return Visit(
             state,

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from askless.export._colours import REST
+from askless.export._fold import MOST_NODES, check_nodes
 from askless.export._labels import summary_line, trees_of
 from askless.export._picture import Box, Picture, order_classes, picture_of
 from askless.export._text import to_text
@@ -25,10 +26,16 @@ __all__ = ["to_html"]
 
 # Lines of text for a reader without scripts.
 TEXT_LINES = 400
+# Nodes of a tree of a forest that are drawn, however many trees there are.
+LEAST_NODES = 30
 
 
 def to_html(
-    policy: Policy, *, title: str | None = None, budget: float | None = None
+    policy: Policy,
+    *,
+    title: str | None = None,
+    budget: float | None = None,
+    max_nodes: int | None = MOST_NODES,
 ) -> str:
     """Return a page that draws a policy.
 
@@ -40,6 +47,9 @@ def to_html(
         What to write above it.
     budget : float, optional
         What a case may spend. Boxes beyond it are marked.
+    max_nodes : int, default=10_000
+        Draw only so many nodes, those that most cases pass, shared out among the trees
+        of a forest; None for all.
 
     Notes
     -----
@@ -56,10 +66,16 @@ def to_html(
     >>> "<title>Even or odd?</title>" in page
     True
     """
+    check_nodes(max_nodes)
     trees = trees_of(policy, "HTML")
     order = order_classes(trees)
+    if max_nodes is not None and sum(tree.n_nodes for tree in trees) > max_nodes:
+        most: int | None = max(max_nodes // len(trees), LEAST_NODES)
+    else:
+        most = None
     pictures = [
-        picture_of(tree, title=title, budget=budget, order=order) for tree in trees
+        picture_of(tree, title=title, max_nodes=most, budget=budget, order=order)
+        for tree in trees
     ]
     first = pictures[0]
     facts = _forest_facts(policy) if isinstance(policy, Forest) else []
@@ -118,7 +134,9 @@ def _forest_facts(forest: Forest) -> list[tuple[str, str]]:
 
 
 def _plain_text(policy: Policy) -> str:
-    lines = [summary_line(policy), "", *to_text(policy).splitlines()]
+    n_nodes = getattr(policy, "n_nodes", 0)
+    most = TEXT_LINES if n_nodes > MOST_NODES else None
+    lines = [summary_line(policy), "", *to_text(policy, max_nodes=most).splitlines()]
     more = len(lines) - TEXT_LINES
     kept = lines[:TEXT_LINES]
     return "\n".join([*kept, f"... {more:,} lines more"] if more > 0 else kept)

@@ -14,10 +14,10 @@ import numpy as np
 from askless._text import escape_unprintable
 from askless.exceptions import InvalidOptionError
 from askless.export._colours import colours_of
+from askless.export._fold import find_folded
 from askless.export._labels import (
     branch_label,
     charge_text,
-    check_depth,
     decision_text,
     node_shares,
     number_text,
@@ -61,10 +61,12 @@ class Box:
 
     @property
     def notes(self) -> list[str]:
-        """What is worth saying of the price: its group, and what comes with it."""
+        """What is worth saying: the group, what comes with it, what is not drawn."""
         notes = [f"group {self.group}"] if self.group else []
         if self.is_delayed:
             notes.append("delayed: the rest is bought together with it")
+        if self.n_hidden:
+            notes.append(f"{self.n_hidden:,} nodes below are not drawn")
         return notes
 
 
@@ -94,11 +96,14 @@ def draw_one(
     *,
     title: str | None = None,
     max_depth: int | None = None,
+    max_nodes: int | None = None,
     budget: float | None = None,
 ) -> Picture:
     """Return the picture of a tree, or of one tree of a forest, for a format."""
     drawn = one_tree(policy, what, tree)
-    return picture_of(drawn, title=title, max_depth=max_depth, budget=budget)
+    return picture_of(
+        drawn, title=title, max_depth=max_depth, max_nodes=max_nodes, budget=budget
+    )
 
 
 def picture_of(
@@ -106,6 +111,7 @@ def picture_of(
     *,
     title: str | None = None,
     max_depth: int | None = None,
+    max_nodes: int | None = None,
     budget: float | None = None,
     order: list[int] | None = None,
 ) -> Picture:
@@ -119,6 +125,8 @@ def picture_of(
         What to call it.
     max_depth : int, optional
         Draw only so many levels of tests.
+    max_nodes : int, optional
+        Draw only so many nodes, those that most cases pass.
     budget : float, optional
         What a case may spend; boxes beyond it are marked.
     order : list of int, optional
@@ -132,22 +140,21 @@ def picture_of(
     >>> [box.title for box in picture_of(askless.solve(table).policy).boxes]
     ['last bit', 'even', 'odd']
     """
-    check_depth(max_depth)
     if budget is not None and not budget >= 0:
         raise InvalidOptionError(
             f"The budget must be >= 0. Got {budget}. Leave it out if there is none."
         )
     shares = node_shares(tree)
+    folded = find_folded(tree, shares, max_depth=max_depth, max_nodes=max_nodes)
     place_of: dict[int, int] = {}
     boxes: list[Box] = []
-    for node in range(tree.n_nodes):
-        depth = int(tree.node_depth[node])
-        if max_depth is not None and depth > max_depth:
-            continue
+    node = 0
+    while node < tree.n_nodes:
         place_of[node] = len(boxes)
         parent = place_of.get(int(tree.parent[node]), -1)
-        is_cut_off = depth == max_depth
-        boxes.append(_box(tree, node, parent, depth, shares[node], is_cut_off, budget))
+        is_folded = folded is not None and bool(folded[node])
+        boxes.append(_box(tree, node, parent, shares[node], is_folded, budget))
+        node = int(tree.subtree_end[node]) if is_folded else node + 1
     order = order_classes([tree]) if order is None else order
     leaves = np.flatnonzero(tree.test < 0)
     decided = np.zeros(len(tree.classes))
@@ -158,7 +165,10 @@ def picture_of(
     return Picture(
         title=escape_unprintable(title or "What to ask, and what to decide"),
         boxes=tuple(boxes),
-        facts=_facts(tree, shares, budget),
+        facts=(
+            *_facts(tree, shares, budget),
+            *_fold_facts(tree, len(boxes), max_nodes),
+        ),
         legend=tuple(
             (classes[c], colours[c], float(decided[c])) for c in order if c in used
         ),
@@ -184,9 +194,8 @@ def _box(
     tree: Tree,
     node: int,
     parent: int,
-    depth: int,
     share: float,
-    is_cut_off: bool,
+    is_folded: bool,
     budget: float | None,
 ) -> Box:
     is_leaf = bool(tree.test[node] < 0)
@@ -197,7 +206,7 @@ def _box(
     return Box(
         node=node,
         parent=parent,
-        depth=depth,
+        depth=int(tree.node_depth[node]),
         label=branch_label(tree, node).replace("<=", "≤") if node else "",
         title=decided
         if is_leaf
@@ -209,7 +218,7 @@ def _box(
         mix=_mix(tree, node),
         decision=int(tree.node_decision[node]),
         is_leaf=is_leaf,
-        n_hidden=int(tree.subtree_end[node] - node - 1) if is_cut_off else 0,
+        n_hidden=int(tree.subtree_end[node] - node - 1) if is_folded else 0,
         is_over=bool(is_over),
         is_delayed=not is_leaf and bool(tree.prices.delayed[tree.test[node]]),
         group=escape_unprintable(group),
@@ -224,6 +233,14 @@ def _mix(tree: Tree, node: int) -> tuple[tuple[int, float], ...]:
     rest = float(shares[order[MOST_MIXED:]].sum())
     # In the order of the classes, so that neighbours can be compared.
     return tuple(sorted(shown)) + (((-1, rest),) if rest > 1e-9 else ())
+
+
+def _fold_facts(
+    tree: Tree, n_drawn: int, max_nodes: int | None
+) -> list[tuple[str, str]]:
+    if max_nodes is None or tree.n_nodes <= max_nodes:
+        return []
+    return [("drawn", f"{n_drawn:,} nodes, those that most cases pass")]
 
 
 def _facts(

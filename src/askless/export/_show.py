@@ -43,7 +43,7 @@ def options_of(format: str) -> list[str]:
     Examples
     --------
     >>> options_of("text")
-    ['max_depth', 'max_trees', 'ascii']
+    ['max_depth', 'max_trees', 'max_nodes', 'ascii']
     """
     return list(signature(FORMATS[format]).parameters)[1:]
 
@@ -83,6 +83,8 @@ def show(policy: Policy, format: str = "text", **options: Any) -> str | bytes:
         Options of the format:
 
         - ``max_depth`` (text, svg, dot, mermaid): show only this many levels of tests;
+        - ``max_nodes`` (text, svg, html): show only this many nodes, those that most
+          cases pass; 10,000 by default, None for all;
         - ``ascii``, ``max_trees`` (text): plain characters; the most trees shown;
         - ``title`` (svg, html, dot): what to write above;
         - ``budget`` (svg, html, dot, mermaid): what a case may spend; boxes beyond it

@@ -9,6 +9,7 @@ from __future__ import annotations
 from xml.sax.saxutils import escape
 
 from askless.export._colours import REST, blend
+from askless.export._fold import MOST_NODES
 from askless.export._labels import percent_text
 from askless.export._layout import BOLD, shorten, text_width, tidy
 from askless.export._picture import Box, Picture, draw_one
@@ -43,6 +44,7 @@ def to_svg(
     *,
     title: str | None = None,
     max_depth: int | None = None,
+    max_nodes: int | None = MOST_NODES,
     budget: float | None = None,
     tree: int | None = None,
 ) -> str:
@@ -56,6 +58,8 @@ def to_svg(
         What to write above it.
     max_depth : int, optional
         Draw only so many levels of tests; what is left out is counted.
+    max_nodes : int, default=10_000
+        Draw only so many nodes, those that most cases pass; None for all.
     budget : float, optional
         What a case may spend. Boxes beyond it are marked.
     tree : int, optional
@@ -75,7 +79,15 @@ def to_svg(
     True
     """
     return draw_svg(
-        draw_one(policy, "SVG", tree, title=title, max_depth=max_depth, budget=budget)
+        draw_one(
+            policy,
+            "SVG",
+            tree,
+            title=title,
+            max_depth=max_depth,
+            max_nodes=max_nodes,
+            budget=budget,
+        )
     )
 
 

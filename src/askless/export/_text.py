@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from askless._text import escape_unprintable
+from askless.export._fold import MOST_NODES, check_nodes, find_folded, fold_note
 from askless.export._labels import (
     branch_label,
     charge_text,
@@ -41,6 +42,7 @@ def to_text(
     *,
     max_depth: int | None = None,
     max_trees: int | None = 3,
+    max_nodes: int | None = MOST_NODES,
     ascii: bool = False,
 ) -> str:
     """Return a policy as an indented tree.
@@ -53,6 +55,8 @@ def to_text(
         Show only this many levels of tests; what is left out is counted.
     max_trees : int, default=3
         Of a forest, show only this many trees; None for all.
+    max_nodes : int, default=10_000
+        Of a tree, show only this many nodes, those that most cases pass; None for all.
     ascii : bool, default=False
         Draw with plain ASCII characters; names stay as they are.
 
@@ -74,54 +78,66 @@ def to_text(
     └─ 1  [33.3 %, spent 1]  => c
     """
     check_depth(max_depth)
+    check_nodes(max_nodes)
     glyphs = ASCII if ascii else UNICODE
     if isinstance(policy, Tree):
-        return "\n".join(_tree_lines(policy, max_depth, glyphs))
+        return "\n".join(_tree_lines(policy, Limits(max_depth, max_nodes), glyphs))
     if isinstance(policy, Ensemble):
         return "\n".join(_ensemble_lines(policy))
     if isinstance(policy, Forest):
-        return "\n".join(_forest_lines(policy, max_depth, max_trees, glyphs))
+        limits = Limits(max_depth, max_nodes)
+        return "\n".join(_forest_lines(policy, limits, max_trees, glyphs))
     if isinstance(policy, Rule):
         return "\n".join(_rule_lines(policy, glyphs))
     assert isinstance(policy, Sequence)
     return "\n".join(_sequence_lines(policy, max_depth))
 
 
-def _tree_lines(tree: Tree, max_depth: int | None, glyphs: Glyphs) -> list[str]:
+class Limits(NamedTuple):
+    """How much of a tree is shown."""
+
+    max_depth: int | None
+    max_nodes: int | None
+
+
+def _tree_lines(tree: Tree, limits: Limits, glyphs: Glyphs) -> list[str]:
     lines = [_node_text(tree, 0)]
     # Each entry: a node, the lines in front of it, whether it is the last of its kind.
     stack = [(child, "", is_last) for child, is_last in _children(tree, 0)][::-1]
-    if max_depth == 0 and stack:
-        return [*lines, f"{glyphs.last}... {tree.n_nodes - 1} nodes below"]
     shares = node_shares(tree)
+    folded = find_folded(tree, shares, **limits._asdict())
+    if folded is not None and folded[0]:
+        return [*lines, f"{glyphs.last}... {tree.n_nodes - 1} nodes below"]
+    n_shown = 1
     while stack:
         node, indent, is_last = stack.pop()
+        n_shown += 1
         lines.append(
             f"{indent}{glyphs.last if is_last else glyphs.branch}"
             f"{branch_label(tree, node)}  [{percent_text(shares[node])}, spent "
             f"{number_text(tree.spent[node])}]  {_node_text(tree, node)}"
         )
         below = indent + (glyphs.blank if is_last else glyphs.through)
-        if max_depth is not None and tree.node_depth[node] >= max_depth:
+        if folded is not None and folded[node]:
             n_below = tree.subtree_end[node] - node - 1
-            if n_below:
-                lines.append(f"{below}{glyphs.last}... {n_below} nodes below")
+            lines.append(f"{below}{glyphs.last}... {n_below} nodes below")
             continue
         stack.extend(
             (child, below, last) for child, last in reversed(_children(tree, node))
         )
-    return lines
+    note = fold_note(tree, n_shown, limits.max_nodes)
+    return [*lines, note] if note else lines
 
 
 def _forest_lines(
-    forest: Forest, max_depth: int | None, max_trees: int | None, glyphs: Glyphs
+    forest: Forest, limits: Limits, max_trees: int | None, glyphs: Glyphs
 ) -> list[str]:
     """Show trees one by one, each at the price that it would charge alone."""
     n_shown = forest.n_trees if max_trees is None else min(max_trees, forest.n_trees)
     lines = []
     for index in range(n_shown):
         lines.append(f"Tree {index + 1} of {forest.n_trees}")
-        lines.extend(_tree_lines(forest.tree(index), max_depth, glyphs))
+        lines.extend(_tree_lines(forest.tree(index), limits, glyphs))
         lines.append("")
     if n_shown < forest.n_trees:
         lines.append(f"... {forest.n_trees - n_shown} more trees")

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from copy import copy
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from askless.policy._decide import decide_classes
 from askless.policy._parts import MOST, check_parts
 from askless.policy._upwards import HandedUp
 from askless.problem import Coding, Outcome, PriceList, Test
+from askless.problem._costs import as_costs
 from askless.problem._frames import Columns, clean_columns, is_frame
 from askless.problem._jobs import count_threads
 
@@ -178,6 +180,14 @@ class Policy(HandedUp, ABC):
         """
         return ()
 
+    def code_followed(self, state: Any, code: int) -> int:
+        """Return the code that a code is taken for, where nothing left shows it.
+
+        Itself if something left shows it, or if the policy cannot say; the code of
+        "unknown" if the policy goes on as if the next test was skipped.
+        """
+        return code
+
     def decision(self, state: Any) -> int:
         """Return the class that the policy would answer in a state."""
         return int(decide_classes(self._belief(state)[None, :], self.mistakes)[0])
@@ -237,6 +247,47 @@ class Policy(HandedUp, ABC):
         (array(['odd', 'even'], dtype='<U4'), array([1., 1.]))
         """
         return self.predict(X, n_jobs=n_jobs), self.cost(X, n_jobs=n_jobs)
+
+    # The same policy at other prices.
+
+    def with_costs(self, costs: Any) -> Self:
+        """Return the policy at other costs.
+
+        A tree, a forest and a sequence ask the same as before, and only pay another
+        price. A rule and an ensemble choose by price, so they may ask something else.
+
+        Parameters
+        ----------
+        costs : Costs, mapping or sequence
+            What each test of the policy costs; other tests may be named too. Costs of
+            mistakes take the place of the policy's, if there are any; what a tree
+            decides stays as it is.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.Table([[0], [1]], ["even", "odd"], tests=["last bit"])
+        >>> policy = askless.solve(table).policy
+        >>> policy.with_costs({"last bit": 7}).expected_cost
+        7.0
+        """
+        given = as_costs(costs, len(self.tests))
+        known = dict.fromkeys(self.test_names)
+        every = [*known, *(str(k) for k in given.costs if not isinstance(k, int))]
+        own = given.subset(self.test_names, all_names=list(dict.fromkeys(every)))
+        other = self._with_prices(own.price_list(self.tests))
+        if given.mistakes is not None:
+            other.mistakes = given.mistake_matrix(self.classes)
+        return other
+
+    def _with_prices(self, prices: PriceList) -> Self:
+        """Return a copy with other prices, and without what was worked out of these."""
+        other = copy(self)
+        for name in list(other.__dict__):
+            if isinstance(getattr(type(self), name, None), cached_property):
+                del other.__dict__[name]
+        other.prices = prices
+        return other
 
     # Files.
 

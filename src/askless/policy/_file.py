@@ -142,8 +142,9 @@ def load(
     path : str or Path
         A file that :meth:`Policy.save` has written.
     edited : bool, default=False
-        Accept a file whose content no longer matches its digest, because it was edited
-        by hand. Everything else is checked all the same.
+        Accept a file that was edited by hand: its digest may no longer match its
+        content, and its summary is worked out again. Everything else is checked all the
+        same. To make it a policy file like any other, save it.
     max_bytes : int, default=536870912
         Refuse larger files.
 
@@ -201,7 +202,8 @@ def _parse(content: bytes, edited: bool) -> Policy:
         raise PolicyFileError(
             "The digest of a policy file must match its content. Got another one: the "
             "file was changed or damaged. If you edited it by hand, load it with "
-            "edited=True and save it again."
+            "edited=True and save it again; on the command line: askless show POLICY "
+            "--edited --as json -o POLICY."
         )
     try:
         policy = to_policy(record)
@@ -209,7 +211,9 @@ def _parse(content: bytes, edited: bool) -> Policy:
         raise
     except AsklessError as error:
         raise PolicyFileError(str(error)) from error
-    _check_summary(policy, record.summary)
+    found = summarise(policy)
+    if not edited:
+        _check_summary(found, record.summary)
     return policy
 
 
@@ -249,8 +253,7 @@ def _check_version(content: bytes) -> None:
         )
 
 
-def _check_summary(policy: Policy, stated: SummaryRecord) -> None:
-    found = summarise(policy)
+def _check_summary(found: SummaryRecord, stated: SummaryRecord) -> None:
     for name in SummaryRecord.__struct_fields__:
         a, b = getattr(stated, name), getattr(found, name)
         if not math.isclose(a, b, rel_tol=SUMMARY_TOLERANCE, abs_tol=SUMMARY_TOLERANCE):

@@ -276,6 +276,16 @@ class Nodes:
             branch = here[0] if here.size else branch
         return int(self.branch_child[start + branch])
 
+    def followed(self, node: int, code: int) -> int:
+        """Return the code whose branch a code takes: its own, or that of the default.
+
+        A node that compares has a branch for every number, and so for every code.
+        """
+        start, end = self.branch_start[node], self.branch_start[node + 1]
+        if self.cut[node] >= 0 or np.any(self.branch_code[start:end] == code):
+            return code
+        return int(self.branch_code[start + self.default_branch[node]])
+
     def weights_at(self, node: int) -> tuple[Ints, NDArray[np.float64]]:
         """Return the classes that get to a node, and how much of each."""
         start, end = self.weight_start[node], self.weight_start[node + 1]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -317,9 +317,24 @@ class Rule(Policy):
         done = set(state.done)
         return [test for test in range(len(self.tests)) if test not in done]
 
+    def code_followed(self, state: Belief, code: int) -> int:
+        """Return the code, or "unknown" if no case that is left can show it."""
+        test = self.next_test(state)
+        assert test is not None
+        unknown = self.tests[test].unknown_code
+        if code == unknown or self.possible.can_show(test, code)[state.cases].any():
+            return code
+        return unknown
+
     def recheck(self, shown: dict[int, int]) -> tuple[int, ...]:
         """Return the fewest tests whose answers leave no case, taken together."""
         return find_recheck(self.possible, shown)
+
+    def _with_prices(self, prices: PriceList) -> Self:
+        other = super()._with_prices(prices)
+        # What was chosen at the old prices.
+        other._chosen = FirstSteps()
+        return other
 
     # Many rows: one after another, as the rule is.
 

@@ -165,6 +165,15 @@ class Sequence(Policy):
         counts = np.bincount(self.case_class[alive], minlength=len(self.classes))
         return counts.astype(np.float64)
 
+    def code_followed(self, state: SequenceState, code: int) -> int:
+        """Return the code, or "unknown" if no case that is left can show it."""
+        test = self.tests[self.order[state.step]]
+        shown = self.case_codes[state.step, list(state.alive)]
+        if code == test.missing_code and not self._shows_missing[state.step]:
+            return code
+        fits = np.any((shown == code) | (shown == test.unknown_code))
+        return code if fits else test.unknown_code
+
     def recheck(self, shown: dict[int, int]) -> tuple[int, ...]:
         """Return the fewest tests whose answers leave no case, taken together."""
         step_of = {int(test): step for step, test in enumerate(self.order)}

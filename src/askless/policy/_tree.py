@@ -17,9 +17,11 @@ from askless._core.price._prices import price_nodes
 from askless._core.tree._walk import charge_rows, walk_codes, walk_numbers
 from askless.exceptions import InvalidPolicyError
 from askless.policy._base import raw_columns
+from askless.policy._from_rule import Choose, grow_by_rule
 from askless.policy._node_policy import NodePolicy, is_matrix_of_floats
 from askless.policy._nodes import Ints, Nodes
-from askless.problem import Outcome, PriceList, Test
+from askless.policy._recheck import recheck_in_tree
+from askless.problem import Outcome, PriceList, Table, Test
 from askless.problem._jobs import count_threads
 from askless.problem._tests import CodeArray
 
@@ -65,6 +67,43 @@ class Tree(NodePolicy):
                 f"A tree must have one root. Got the nodes of {nodes.n_trees} trees. "
                 "Make a forest of them."
             )
+
+    @classmethod
+    def from_rule(cls, table: Table, choose: Choose) -> Tree:
+        """Return the tree that a function grows by choosing tests.
+
+        Parameters
+        ----------
+        table : Table
+            What each test shows for each case.
+        choose : callable
+            ``choose(cases, asked)`` is told which cases are left, by their numbers, and
+            the names of the tests that were asked. It returns the next test by its name
+            or number, a pair of a test and a threshold, or None to decide. It is not
+            called where one class is left.
+
+        Examples
+        --------
+        Ask whatever divides the cases into the most parts:
+
+        >>> import askless
+        >>> table = askless.datasets.load_car()
+        >>> def choose(cases, asked):
+        ...     left = [t for t in table.test_names if t not in asked]
+        ...     parts = {t: len(set(table.codes[table.test_names.index(t), cases]))
+        ...              for t in left}
+        ...     return max(left, key=parts.get)
+        >>> tree = askless.Tree.from_rule(table, choose)
+        >>> askless.evaluate(tree, table).error
+        0.0
+        """
+        return cls(
+            table.tests,
+            table.classes,
+            table.prices,
+            nodes=grow_by_rule(table, choose),
+            mistakes=table.costs.mistake_matrix(table.classes),
+        )
 
     # Shape.
 
@@ -151,7 +190,8 @@ class Tree(NodePolicy):
     ) -> NDArray[np.float64]:
         """Return the share of each class among all leaves that the answers allow.
 
-        A case whose test was skipped goes on by one branch, and may belong to another.
+        A case whose test was skipped goes on by one branch, and may belong to another;
+        and so may one that has shown what nothing in the node shows.
         """
         weights = np.zeros(len(self.classes))
         stack = [0]
@@ -160,11 +200,21 @@ class Tree(NodePolicy):
             test = int(self.test[node])
             if test < 0:
                 weights += self.class_weights(node)
-            elif (code := shown.get(test)) is not None:
+            elif (code := shown.get(test)) is not None and code == self.code_followed(
+                node, code
+            ):
                 stack.append(self.advance(node, code))
             else:
                 stack.extend(self.nodes.children(node))
         return weights / weights.sum() if weights.any() else self.class_shares(state)
+
+    def code_followed(self, state: int, code: int) -> int:
+        """Return the code whose branch a code takes: its own, or the default one."""
+        return self.nodes.followed(state, code)
+
+    def recheck(self, shown: dict[int, int]) -> tuple[int, ...]:
+        """Return the fewest tests whose answers keep a case out of every leaf."""
+        return recheck_in_tree(self.nodes, self.tests, shown)
 
     def _even_weights(self, state: int) -> NDArray[np.float64]:
         weights = np.zeros(len(self.classes))

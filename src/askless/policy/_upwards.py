@@ -49,23 +49,25 @@ class HandedUp:
         backoff: float = 0.0,
         timeout: float | None = None,
         on_failure: str = "skip",
+        errors: type[Exception] | tuple[type[Exception], ...] = (),
     ) -> CaseResult:
         """Buy tests for one case until the policy decides.
 
         Parameters
         ----------
-        fetch : callable
+        fetch : callable, or mapping of str to outcome
             ``fetch(case, test)`` runs the test of this name and returns its outcome:
             None if it is missing, :data:`askless.SKIP` if it cannot be run here. It is
-            called for a test that the policy needs, once, and for no other.
+            called for a test that the policy needs, once, and for no other. Outcomes
+            that are at hand may be given as they are, by test.
         case : object, default=None
             What ``fetch`` is told about the case.
         budget : float, optional
             The most that the case may spend. Where the next test may cost more than
             what is left, the policy decides with what it knows.
         retries : int, default=0
-            How often to try again if ``fetch`` raises, takes too long, or returns what
-            the test cannot show.
+            How often to try again if ``fetch`` takes too long or raises one of
+            ``errors``.
         backoff : float, default=0.0
             Seconds to wait before the first retry, then twice as many each time.
         timeout : float, optional
@@ -73,6 +75,11 @@ class HandedUp:
         on_failure : {"skip", "stop", "raise"}, default="skip"
             What to do about a test that cannot be fetched: go on without it, unpaid;
             end the case without a decision; or raise the error.
+        errors : type of exception or tuple of them, default=()
+            The exceptions of ``fetch`` that mean that a test cannot be fetched, such as
+            ``ConnectionError``. All others are mistakes in a program and are raised; so
+            is :class:`~askless.exceptions.InvalidAnswerError`, for what a test cannot
+            show, unless it is named here.
 
         Returns
         -------
@@ -91,12 +98,15 @@ class HandedUp:
         ...                       ["fuse", "bulb", "dimmer"], tests=["lamp", "socket"],
         ...                       costs={"lamp": 1, "socket": 5})
         >>> hall = {"lamp": "dark", "socket": "live"}
-        >>> result = askless.solve(table).policy.run(lambda case, test: hall[test])
+        >>> policy = askless.solve(table).policy
+        >>> result = policy.run(lambda case, test: hall[test])
         >>> result.decision, result.spent, result.bought
         ('bulb', 6.0, ('lamp', 'socket'))
+        >>> policy.run(hall).decision
+        'bulb'
         """
         terms = find_above("run", "Terms")(
-            budget, retries, backoff, timeout, on_failure
+            budget, retries, backoff, timeout, on_failure, errors
         )
         result: CaseResult = find_above("run", "run_case")(self, fetch, case, terms)
         return result
@@ -114,6 +124,7 @@ class HandedUp:
         backoff: float = 0.0,
         timeout: float | None = None,
         on_failure: str = "skip",
+        errors: type[Exception] | tuple[type[Exception], ...] = (),
     ) -> RunReport:
         """Buy tests for many cases, several at a time.
 
@@ -132,7 +143,7 @@ class HandedUp:
         on_result : callable, optional
             Called with each :class:`CaseResult` as it comes in, to save it or to show
             how far it is.
-        budget, retries, backoff, timeout, on_failure
+        budget, retries, backoff, timeout, on_failure, errors
             See :meth:`run`; ``budget`` is that of each case.
 
         Returns
@@ -153,7 +164,7 @@ class HandedUp:
         True
         """
         terms = find_above("run", "Terms")(
-            budget, retries, backoff, timeout, on_failure
+            budget, retries, backoff, timeout, on_failure, errors
         )
         report: RunReport = find_above("run", "run_cases")(
             self,
@@ -176,6 +187,7 @@ class HandedUp:
         backoff: float = 0.0,
         timeout: float | None = None,
         on_failure: str = "skip",
+        errors: type[Exception] | tuple[type[Exception], ...] = (),
     ) -> CaseResult:
         """Do what :meth:`run` does with a ``fetch`` that is to be awaited.
 
@@ -192,7 +204,7 @@ class HandedUp:
         'dimmer'
         """
         terms = find_above("run", "Terms")(
-            budget, retries, backoff, timeout, on_failure
+            budget, retries, backoff, timeout, on_failure, errors
         )
         run_case_async = find_above("run", "run_case_async")
         result: CaseResult = await run_case_async(self, fetch, case, terms)
@@ -211,10 +223,11 @@ class HandedUp:
         backoff: float = 0.0,
         timeout: float | None = None,
         on_failure: str = "skip",
+        errors: type[Exception] | tuple[type[Exception], ...] = (),
     ) -> RunReport:
         """Do what :meth:`run_many` does with a ``fetch`` that is to be awaited."""
         terms = find_above("run", "Terms")(
-            budget, retries, backoff, timeout, on_failure
+            budget, retries, backoff, timeout, on_failure, errors
         )
         report: RunReport = await find_above("run", "run_cases_async")(
             self,

@@ -13,8 +13,8 @@ from typing import Any
 from askless.exceptions import DataFileError, InvalidCostsError, suggest_name
 from askless.problem._cost_checks import check_price
 from askless.problem._costs import Costs
-from askless.problem._files import read_rows
 from askless.problem._frames import list_some
+from askless.problem.sheets import read_sheet
 
 __all__ = ["read_costs"]
 
@@ -28,9 +28,9 @@ def read_costs(path: str | Path) -> Costs:
     Parameters
     ----------
     path : str or Path
-        A CSV file with the columns ``test,cost`` and optionally ``discounted_cost``,
-        ``group`` and ``delayed`` (0 or 1), or a TOML file whose tables carry the names
-        of the arguments of :class:`Costs`.
+        A CSV file or a workbook with the columns ``test,cost`` and optionally
+        ``discounted_cost``, ``group`` and ``delayed`` (0 or 1), or a TOML file whose
+        tables carry the names of the arguments of :class:`Costs`.
 
     Raises
     ------
@@ -57,15 +57,16 @@ def read_costs(path: str | Path) -> Costs:
 
 
 def _read_csv(path: Path) -> dict[str, Any]:
-    names, rows = read_rows(path)
+    sheet = read_sheet(path)
+    names = sheet.names
     _check_header(names, path)
     costs: dict[str, float] = {}
     groups: dict[str, list[str]] = {}
     discounted: dict[str, float] = {}
     delayed: list[str] = []
-    for line, cells in rows:
+    for line, cells in zip(sheet.lines, sheet.rows, strict=True):
         where = f"line {line} of {path}"
-        row = dict(zip(names, (cell.strip() for cell in cells), strict=True))
+        row = dict(zip(names, cells, strict=True))
         name = row["test"]
         _check_line(name, row["cost"], costs, where)
         costs[name] = check_price(row["cost"], f"The cost of test {name!r} in {where}")

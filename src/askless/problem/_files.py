@@ -1,4 +1,4 @@
-"""Read columns from CSV, gzipped CSV and Parquet files.
+"""Read columns from CSV, gzipped CSV and Parquet files, and from workbooks.
 
 Only the standard library is needed for CSV. This module must not know which column is
 a test and which the class.
@@ -6,67 +6,94 @@ a test and which the class.
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
-import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
 from askless.exceptions import DataFileError, InvalidTableError, MissingExtraError
 from askless.problem._column import EXACT_WHOLE, Column, clean_column
 from askless.problem._frames import Columns, clean_columns
+from askless.problem.sheets import Sheet, read_batches, read_sheet, remark_on_cells
+from askless.problem.sheets import read_names as sheet_names
 
-__all__ = ["load_columns", "open_text", "read_columns", "read_rows"]
+__all__ = [
+    "PARQUET",
+    "FileColumns",
+    "load_batches",
+    "load_columns",
+    "parse_cells",
+    "read_columns",
+    "read_names",
+]
 
-
-@contextmanager
-def open_text(path: Path) -> Iterator[TextIO]:
-    """Open a text file, gzipped or not, and turn what goes wrong into clear words."""
-    open_bytes: Any = gzip.open if path.suffix.lower() == ".gz" else open
-    try:
-        with (
-            open_bytes(path, "rb") as raw,
-            io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text,
-        ):
-            yield text
-    except UnicodeDecodeError as error:
-        raise DataFileError(
-            "A text file must be encoded in UTF-8. Got the byte "
-            f"0x{error.object[error.start]:02x} in {path}. Save the file as UTF-8 and "
-            "try again."
-        ) from error
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataFileError(
-            f"A .gz file must be whole. Got: {error} in {path}. Fetch or pack it again."
-        ) from error
-    except csv.Error as error:
-        raise DataFileError(
-            f"A CSV file must be readable as text. Got: {error} in {path}. Check that "
-            "it is a CSV file."
-        ) from error
-    except OSError as error:
-        raise DataFileError(
-            f"The file must be there and readable. Got: {error.strerror or error} for "
-            f"{path}. Check the path."
-        ) from error
+PARQUET = (".parquet", ".pq")
 
 
-def read_columns(path: str | Path, *, unknown: Any = None) -> dict[str, Column]:
+class FileColumns(Columns):
+    """The columns of a file, with the line of each row and remarks on what was read.
+
+    Attributes
+    ----------
+    lines : list of int or None
+        None for a file that has no lines.
+    remarks : list of str
+        What was found out about the file.
+    odd : dict of str to list of str
+        What is odd in a column.
+    names : list of str
+        What all columns of the file are called, those that were not read included.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.lines: list[int] | None = None
+        self.remarks: list[str] = []
+        self.odd: dict[str, list[str]] = {}
+        self.names = list(self)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        if self.lines is not None:
+            return len(self.lines)
+        return len(next(iter(self.values()), ()))
+
+    def all_remarks(self, names: Collection[str]) -> list[str]:
+        """Return what was found out, and what is odd in some columns."""
+        odd = [text for name in names for text in self.odd.get(name, [])]
+        return [*self.remarks, *odd]
+
+    def where(self, row: int) -> str:
+        """Return a text that says where a row is, counted from 0."""
+        return f"row {row + 1}" if self.lines is None else f"line {self.lines[row]}"
+
+
+def read_columns(
+    path: str | Path,
+    *,
+    unknown: Any = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+) -> dict[str, Column]:
     r"""Read a file of rows into columns.
 
     Parameters
     ----------
     path : str or Path
         A CSV file (``.csv``, ``.csv.gz``, or anything else that is text) with names in
-        the first line, or a Parquet file (``.parquet``; needs pyarrow or polars).
+        the first line, a Parquet file (``.parquet``; needs pyarrow or polars), or a
+        workbook (``.xlsx``, ``.ods``; needs python-calamine), of which the first sheet
+        is read.
     unknown : object, optional
         A text in a CSV file that stands for an unknown outcome, such as ``"?"``. It
         stays in the column, but does not make text of the numbers around it.
+    separator : str, optional
+        What stands between the cells of a CSV file: ``","``, ``";"``, ``"tab"`` ...;
+        found out by default.
+    decimal : {".", ","}, optional
+        What fractions in a CSV file begin with; found out by default.
 
     Returns
     -------
@@ -81,78 +108,75 @@ def read_columns(path: str | Path, *, unknown: Any = None) -> dict[str, Column]:
     >>> read_columns(path)
     {'lights': array(['on', 'off'], dtype=object), 'volts': array([12.5,  nan])}
     """
-    return dict(load_columns(path, unknown=unknown))
-
-
-def load_columns(path: str | Path, *, unknown: Any = None) -> Columns:
-    """Do what :func:`read_columns` does, and keep in mind that columns are clean."""
-    path = Path(path)
-    if path.suffix.lower() in (".parquet", ".pq"):
-        return _read_parquet(path)
-    names, rows = read_rows(path)
-    columns = zip(*(cells for _, cells in rows), strict=True)
-    # What is parsed here is clean: numbers, or text with None for empty cells.
-    return Columns(
-        (name, _parse_cells([cell.strip() for cell in cells], unknown))
-        for name, cells in zip(names, columns, strict=True)
+    return dict(
+        load_columns(path, unknown=unknown, separator=separator, decimal=decimal)
     )
 
 
-def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the names in the first line of a CSV file, and each line with its number.
+def load_columns(
+    path: str | Path,
+    *,
+    unknown: Any = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+) -> FileColumns:
+    """Do what :func:`read_columns` does, and keep in mind that columns are clean."""
+    path = Path(path)
+    if path.suffix.lower() in PARQUET:
+        return FileColumns(_read_parquet(path))
+    sheet = read_sheet(path, separator=separator, decimal=decimal)
+    return _parse_sheet(sheet, unknown)
 
-    Every line has a cell for each name. Empty lines are left out.
+
+def read_names(path: Path, *, separator: str | None = None) -> list[str]:
+    """Return the names of the columns of a file.
+
+    Of CSV only the first lines are read.
     """
-    with open_text(path) as file:
-        reader = csv.reader(file)
-        names = [name.strip() for name in next(reader, [])]
-        _check_names(names, path)
-        rows = []
-        for row in reader:
-            if not row:
-                continue
-            if len(row) != len(names):
-                raise DataFileError(
-                    f"Every line must have {len(names)} cells, as the first one has. "
-                    f"Got {len(row)} in line {reader.line_num} of {path}. Quote cells "
-                    "that contain commas, and check for a line cut short."
-                )
-            rows.append((reader.line_num, row))
-    if not rows:
-        raise DataFileError(
-            f"A CSV file must have lines below its names. Got none in {path}. Add a "
-            "line for each case, or for each test of a file of costs."
-        )
-    return names, rows
+    if path.suffix.lower() in PARQUET:
+        return list(load_columns(path))
+    return sheet_names(path, separator=separator)
 
 
-def _check_names(names: list[str], path: Path) -> None:
-    if not any(names):
-        raise DataFileError(
-            f"A CSV file must have names in its first line. Got an empty line in "
-            f"{path}. Add a line of names and a line for each case."
-        )
-    if "" in names:
-        raise DataFileError(
-            "Every column must have a name. Got none for column "
-            f"{names.index('') + 1} in the first line of {path}. Name it or remove it."
-        )
-    if len(names) == 1 and (";" in names[0] or "\t" in names[0]):
-        raise DataFileError(
-            f"The cells of a CSV file must be separated by commas. Got {names[0]!r} as "
-            f"the first line of {path}. Save the file with commas."
-        )
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise DataFileError(
-                f"Columns must have different names. Got {name!r} twice in the first "
-                f"line of {path}. Rename one of them."
-            )
-        seen.add(name)
+def load_batches(
+    path: str | Path,
+    size: int,
+    *,
+    unknown: Any = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    only: Collection[str] | None = None,
+) -> Iterator[FileColumns]:
+    """Yield columns of a file in parts of so many rows; see :func:`load_columns`.
+
+    All columns, or only some of them; ``names`` of a part has the others too. Of a
+    column that mixes numbers and text, one part may be numbers and another text.
+    """
+    path = Path(path)
+    if path.suffix.lower() in PARQUET:
+        yield from map(FileColumns, _read_parquet_batches(path, size))
+        return
+    for sheet in read_batches(path, size, separator=separator, decimal=decimal):
+        yield _parse_sheet(sheet, unknown, only)
 
 
-def _parse_cells(cells: Sequence[str], unknown: Any) -> Column:
+def _parse_sheet(
+    sheet: Sheet, unknown: Any, only: Collection[str] | None = None
+) -> FileColumns:
+    # What is parsed here is clean: numbers, or text with None for empty cells.
+    columns = FileColumns()
+    columns.lines, columns.remarks = sheet.lines, list(sheet.remarks)
+    columns.names = sheet.names
+    for name, cells in zip(sheet.names, sheet.columns(), strict=True):
+        if only is not None and name not in only:
+            continue
+        columns[name] = parse_cells(cells, unknown)
+        if columns[name].dtype == object:
+            columns.odd[name] = remark_on_cells(name, cells, sheet.lines, unknown)
+    return columns
+
+
+def parse_cells(cells: Sequence[str], unknown: Any = None) -> Column:
     """Return cells as whole numbers, as numbers, or as text; empty ones are missing."""
     if unknown not in cells:
         return _narrowest(cells)
@@ -218,6 +242,22 @@ def _read_parquet(path: Path) -> Columns:
         "Reading Parquet needs pyarrow or polars. Got neither. Run: pip install "
         "'askless[parquet]'"
     )
+
+
+def _read_parquet_batches(path: Path, size: int) -> Iterator[Columns]:
+    try:
+        from pyarrow import ArrowException, Table, parquet
+    except ImportError:
+        yield _read_parquet(path)
+        return
+    if not path.is_file():
+        _read_parquet(path)
+    try:
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(size):
+                yield clean_columns(Table.from_batches([batch]))
+    except (ArrowException, OSError) as error:
+        raise _broken_parquet(error, path) from error
 
 
 def _parquet_by_pyarrow(path: Path) -> object:

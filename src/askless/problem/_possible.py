@@ -1,9 +1,10 @@
 """Which outcomes are possible for a case, and which tests are sure to tell two apart.
 
 A table knows most outcomes. Where it does not, any outcome of the test that has a
-chance may be seen. So a test is *sure to tell* two cases apart if no outcome is
-possible for both; and it *may rule out* a case if another one, should it be true, may
-show what that case cannot. A test without a single level tells nothing.
+chance may be seen. The chances are those of the test, or the cell's own: a likelihood.
+So a test is *sure to tell* two cases apart if no outcome is possible for both; and it
+*may rule out* a case if another one, should it be true, may show what that case cannot.
+A test without a single level tells nothing.
 
 Works on codes; names occur in what is said about cases only. The kernels of
 ``_core/unknown`` follow the same rules state by state.
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.exceptions import InvalidTableError, suggest_name
-from askless.problem._identical import pair_identical
+from askless.problem._identical import number_columns, pair_identical
 from askless.problem._tests import CodeArray, Test
 
 __all__ = [
@@ -99,6 +100,9 @@ class Possible:
     tests : sequence of Test
     chances : sequence of ndarray
         The chance of each level of each test where its outcome is unknown.
+    likelihoods : sequence of (ndarray of shape (n_levels, n_cases) or None), optional
+        For each test in which some cells have chances of their own: the chances of
+        every cell. None for the others, and for all tests by default.
 
     Examples
     --------
@@ -116,10 +120,13 @@ class Possible:
         codes: CodeArray,
         tests: Sequence[Test],
         chances: Sequence[NDArray[np.float64]],
+        likelihoods: Sequence[NDArray[np.float64] | None] | None = None,
     ) -> None:
         self.codes = codes
         self.tests = tuple(tests)
         self.chances = tuple(chances)
+        none = (None,) * len(self.tests)
+        self.likelihoods = none if likelihoods is None else tuple(likelihoods)
 
     @cached_property
     def is_unknown(self) -> Flags:
@@ -145,6 +152,61 @@ class Possible:
             chances[-1] = 1.0
         return chances
 
+    def outcome_chances(self, test: int) -> NDArray[np.float64]:
+        """Return the chance that each case shows each code of a test.
+
+        Of shape (n_levels + 1, n_cases): the levels, then "missing"; the columns sum to
+        one. What is known has the chance 1. A test without a level is taken to show
+        "missing" for every case.
+
+        Examples
+        --------
+        >>> from askless import Table
+        >>> table = Table([[0], [None], [1]], ["a", "b", "c"])
+        >>> table.possible.outcome_chances(0)
+        array([[1. , 0.5, 0. ],
+               [0. , 0.5, 1. ],
+               [0. , 0. , 0. ]])
+        """
+        n_levels, codes = self.tests[test].n_levels, self.codes[test]
+        chances = np.zeros((n_levels + 1, len(codes)))
+        if not n_levels:
+            chances[:] = 1.0
+            return chances
+        own = self.likelihoods[test]
+        if own is not None:
+            chances[:n_levels] = own
+            chances[n_levels, codes == n_levels] = 1.0
+            return chances
+        is_unknown = self.is_unknown_in(test)
+        known = np.flatnonzero(~is_unknown)
+        chances[codes[known], known] = 1.0
+        chances[:n_levels, is_unknown] = self.chances[test][:, None]
+        return chances
+
+    @cached_property
+    def _own_tests(self) -> list[int]:
+        """The tests with cells that have chances of their own."""
+        return [i for i, own in enumerate(self.likelihoods) if own is not None]
+
+    @cached_property
+    def _supports(self) -> dict[int, Flags]:
+        """Of tests with likelihoods: which codes each case may show."""
+        return {test: self.outcome_chances(test) > 0 for test in self._own_tests}
+
+    @cached_property
+    def profiles(self) -> NDArray[Any]:
+        """The codes, but numbers of equal chances where a test has likelihoods.
+
+        Two cases show the same, with the same chances, if their columns are equal.
+        """
+        if not self._own_tests:
+            return self.codes
+        rows = self.codes.astype(np.int64)
+        for test in self._own_tests:
+            rows[test] = number_columns(self.outcome_chances(test))
+        return rows
+
     @cached_property
     def flat_chances(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """The chances of all tests in one array, and where those of each begin."""
@@ -159,9 +221,12 @@ class Possible:
         """Return the codes that a test may show for some cases, ascending.
 
         `chances` are those of the codes where the outcome is unknown, if they are not
-        those of the test.
+        those of the test; a test with likelihoods has no others.
         """
         cases = slice(None) if cases is None else cases
+        if test in self._supports:
+            shown = self._supports[test][:, cases].any(axis=1)
+            return [int(code) for code in np.flatnonzero(shown)]
         is_unknown = self.is_unknown_in(test, cases)
         codes = set(self.codes[test, cases][~is_unknown].tolist())
         if is_unknown.any():
@@ -173,6 +238,8 @@ class Possible:
         """Return which cases can show a code, of shape (n_cases,)."""
         if self.tests[test].n_levels == 0:
             return np.ones(self.codes.shape[1], dtype=bool)
+        if test in self._supports and code <= self.tests[test].n_levels:
+            return np.array(self._supports[test][code])
         shows = self.codes[test] == code
         if self.chances_of(test)[code] > 0:
             shows |= self.is_unknown_in(test)
@@ -188,7 +255,8 @@ class Possible:
         n_levels, code = self.tests[test].n_levels, int(self.codes[test, case])
         if code != self.tests[test].unknown_code or not n_levels:
             return code
-        return int(rng.choice(n_levels, p=self.chances[test]))
+        own = self.likelihoods[test]
+        return int(rng.choice(n_levels, p=_column(own, case, self.chances[test])))
 
     def draw_all(
         self, test: int, cases: NDArray[np.int64], rng: np.random.Generator
@@ -196,7 +264,14 @@ class Possible:
         """Return what a test shows for some cases, each drawn if it is unknown."""
         codes: NDArray[np.int64] = self.codes[test, cases].astype(np.int64)
         unknown = np.flatnonzero(self.is_unknown_in(test, cases))
-        if unknown.size and self.tests[test].n_levels:
+        own = self.likelihoods[test]
+        if own is not None:
+            # The first level whose chance, added to those before it, is above a draw.
+            ends = np.cumsum(own[:, cases[unknown]], axis=0)
+            draws = rng.random(unknown.size) * ends[-1]
+            draws = np.minimum(draws, np.nextafter(ends[-1], 0.0))
+            codes[unknown] = (ends <= draws).sum(axis=0)
+        elif unknown.size and self.tests[test].n_levels:
             chances = self.chances[test]
             codes[unknown] = rng.choice(len(chances), unknown.size, p=chances)
         return codes
@@ -206,11 +281,17 @@ class Possible:
         """The logarithm of how many ways the draws of each case can come."""
         bits = np.zeros(self.codes.shape[1])
         for test in range(len(self.tests)):
-            bits += self.bits_of_draw(test) * self.is_unknown_in(test)
+            if test in self._supports:
+                bits += np.log2(np.maximum(1, self._supports[test].sum(axis=0)))
+            else:
+                bits += self.bits_of_draw(test) * self.is_unknown_in(test)
         return bits
 
     def bits_of_draw(self, test: int) -> float:
-        """Return the logarithm of how many outcomes an unknown one may be."""
+        """Return the logarithm of how many outcomes an unknown one may be.
+
+        Not of a likelihood, which depends on the case.
+        """
         return float(np.log2(max(1, int(np.count_nonzero(self.chances[test])))))
 
     # What tells cases apart.
@@ -252,9 +333,12 @@ class Possible:
         Of shape (n_tests, n_others); from all cases by default.
         """
         others = slice(None) if others is None else others
-        return tell_apart(
+        tells = tell_apart(
             self._take((slice(None), [case])), self._take((slice(None), others))
         )
+        for test, support in self._supports.items():
+            tells[test] = ~np.any(support[:, [case]] & support[:, others], axis=0)
+        return tells
 
     def tells(self, test: int, cases: Any = None) -> Flags:
         """Return which pairs of cases a test is sure to tell apart.
@@ -262,6 +346,9 @@ class Possible:
         Of shape (n_cases, n_cases).
         """
         cases = slice(None) if cases is None else cases
+        if test in self._supports:
+            shows = self._supports[test][:, cases].astype(np.float64)
+            return np.asarray(shows.T @ shows == 0)
         own = self._take((test, cases))
         return tell_apart(self._take((test, cases), (slice(None), None)), own)
 
@@ -271,6 +358,9 @@ class Possible:
         Of shape (n_cases, n_cases).
         """
         cases = slice(None) if cases is None else cases
+        if test in self._supports:
+            shows = self._supports[test][:, cases].astype(np.float64)
+            return np.asarray(shows.T @ (1.0 - shows) > 0)
         own = self._take((test, cases))
         return may_rule_out(self._take((test, cases), (slice(None), None)), own)
 
@@ -279,15 +369,25 @@ class Possible:
 
         Of shape (n_tests, n_others).
         """
-        return may_rule_out(
+        out = may_rule_out(
             self._take((slice(None), [case])), self._take((slice(None), others))
         )
+        for test, support in self._supports.items():
+            out[test] = np.any(support[:, [case]] & ~support[:, others], axis=0)
+        return out
 
     @cached_property
     def finds_all_pairs(self) -> bool:
         """Whether unknown outcomes are few enough to find all that look alike."""
         n_partial = int(np.count_nonzero(self.is_unknown.any(axis=0)))
         return n_partial * self.codes.size <= MOST_CELLS
+
+
+def _column(
+    own: NDArray[np.float64] | None, case: int, shared: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the chances of an unknown cell: its own, or those of its test."""
+    return shared if own is None else own[:, case]
 
 
 # Cases that look alike.
@@ -302,7 +402,7 @@ def find_indistinct(
     class. A case with unknown outcomes is paired with every case that it may look the
     same as.
     """
-    pairs = pair_identical(possible.codes, class_ids)
+    pairs = pair_identical(possible.profiles, class_ids)
     if possible.finds_all_pairs:
         for case in np.flatnonzero(possible.is_unknown.any(axis=0)).tolist():
             is_told = possible.tells_from(case).any(axis=0)

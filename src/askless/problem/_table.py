@@ -17,6 +17,7 @@ from askless.exceptions import (
     InvalidTableError,
     suggest_name,
 )
+from askless.problem._coding import Coding
 from askless.problem._costs import Costs, as_costs
 from askless.problem._frames import list_some
 from askless.problem._identical import merge_identical
@@ -43,17 +44,20 @@ from askless.problem._table_parts import (
     take_classes,
 )
 from askless.problem._tests import Outcome, Test
+from askless.problem.likelihood._cells import Likelihoods, set_cells, take_cases
+from askless.problem.likelihood._repeats import plan_repeats, repeat_costs
+from askless.problem.likelihood._sources import LikelihoodSources
 
 __all__ = ["Table"]
 
 # What a table is made of; all else is worked out from these.
 PARTS = (
     "coding", "codes", "is_ordered", "classes", "class_ids", "prior", "cases", "costs",
-    "prices", "chances",
+    "prices", "chances", "likelihoods", "repeats", "remarks",
 )  # fmt: skip
 
 
-class Table:
+class Table(LikelihoodSources):
     """What each test shows for each case, with classes, weights and costs.
 
     Parameters
@@ -99,12 +103,21 @@ class Table:
     codes : ndarray of shape (n_tests, n_cases)
     costs : Costs
     prices : PriceList
+    likelihoods : tuple of (ndarray of shape (n_levels, n_cases) or None)
+        For each test that has cells with chances of their own, the chances of every
+        cell: 0 and 1 where the outcome is known, those of the test where it is unknown.
+        In `codes` such a cell is unknown. A cell that is known to show "missing" has
+        zeros alone.
+    repeats : tuple of int
+        For each test that repeats another one with fresh noise, the index of that one,
+        which is never a repeat itself; -1 for others.
     notes : list of str
         What a careful reader would remark: tests that show nothing, and the like.
 
     See Also
     --------
     read_table : Read a table from a CSV or Parquet file.
+    from_likelihoods : A table of tests that can err.
 
     Examples
     --------
@@ -146,18 +159,43 @@ class Table:
         self.costs = as_costs(costs, self.n_tests)
         self.prices = self.costs.price_list(self.tests)
         self.chances = check_chances(chances or {}, self.tests)
+        self.likelihoods: Likelihoods = (None,) * self.n_tests
+        self.repeats: tuple[int, ...] = (-1,) * self.n_tests
+        self.remarks: tuple[str, ...] = ()
         self._freeze()
+
+    def _repeated(self, repeatable: Mapping[str, int]) -> Table:
+        """Return the table with each repeat of a test as a test of its own."""
+        can_err = np.asarray(self.is_unknown.any(axis=1))
+        plan = plan_repeats(self.tests, can_err, repeatable)
+        order = plan.order
+        costs = repeat_costs(self.costs, plan)
+        return self._changed(
+            coding=Coding(plan.tests),
+            codes=np.ascontiguousarray(self.codes[order]),
+            is_ordered=self.is_ordered[order],
+            costs=costs,
+            prices=costs.price_list(plan.tests),
+            chances=tuple(self.chances[i] for i in order),
+            likelihoods=tuple(self.likelihoods[i] for i in order),
+            repeats=plan.repeats,
+        )
+
+    @classmethod
+    def _of_parts(cls, parts: Mapping[str, Any]) -> Table:
+        table = object.__new__(cls)
+        table.__dict__.update(parts)
+        table._freeze()
+        return table
 
     def _changed(self, **parts: Any) -> Table:
         """Return the table with some of its parts changed; nothing is checked again."""
-        other = object.__new__(Table)
-        other.__dict__.update({name: self.__dict__[name] for name in PARTS} | parts)
-        other._freeze()
-        return other
+        return self._of_parts({name: self.__dict__[name] for name in PARTS} | parts)
 
     def _freeze(self) -> None:
         arrays = (self.codes, self.class_ids, self.prior, self.is_ordered)
-        for array in (*arrays, *self.chances):
+        own = [array for array in self.likelihoods if array is not None]
+        for array in (*arrays, *self.chances, *own):
             array.flags.writeable = False
 
     @property
@@ -193,17 +231,22 @@ class Table:
     @cached_property
     def possible(self) -> Possible:
         """Which outcomes are possible for a case, and what tells two apart."""
-        return Possible(self.codes, self.tests, self.chances)
+        return Possible(self.codes, self.tests, self.chances, self.likelihoods)
 
     @property
     def is_unknown(self) -> NDArray[np.bool_]:
-        """Which outcomes are unknown, of shape (n_tests, n_cases)."""
+        """Which outcomes are not known, of shape (n_tests, n_cases)."""
         return self.possible.is_unknown
 
     @cached_property
     def has_unknown(self) -> bool:
-        """Whether any outcome is unknown."""
+        """Whether any outcome is not known: unknown, or only likely."""
         return bool(self.is_unknown.any())
+
+    @property
+    def has_likelihoods(self) -> bool:
+        """Whether an outcome that is not known has chances of its own."""
+        return any(own is not None for own in self.likelihoods)
 
     @cached_property
     def indistinct(self) -> list[tuple[int, int]]:
@@ -215,12 +258,24 @@ class Table:
         """Remarks on the table that a user should know of."""
         return list_notes(self)
 
+    def with_remarks(self, remarks: Sequence[str]) -> Table:
+        """Return the table with remarks on how it was read, which its notes begin with.
+
+        Examples
+        --------
+        >>> table = Table([[0], [1]], ["even", "odd"])
+        >>> table.with_remarks(["Read from a photograph."]).notes
+        ['Read from a photograph.']
+        """
+        return self._changed(remarks=(*self.remarks, *remarks))
+
     def merged(self, *, weights: Literal["sum", "equal"] = "sum") -> Table:
         """Return the table with cases that show the same merged into one.
 
         The merged case has the commonest class of its cases, by weight; on a tie, the
-        smallest. Unknown outcomes are the same only as unknown outcomes. A class that
-        is left without cases is left out, of a matrix of mistakes too.
+        smallest. Unknown outcomes are the same only as unknown outcomes, likelihoods as
+        equal ones. A class that is left without cases is left out, of a matrix of
+        mistakes too.
 
         Parameters
         ----------
@@ -235,13 +290,14 @@ class Table:
         ['b', 'a']
         """
         firsts, class_ids, prior = merge_identical(
-            self.codes, self.class_ids, self.prior
+            self.possible.profiles, self.class_ids, self.prior
         )
         if weights == "equal":
             prior = np.full(len(firsts), 1.0 / len(firsts))
         present = np.unique(class_ids)
         return self._changed(
             codes=np.ascontiguousarray(self.codes[:, firsts]),
+            likelihoods=take_cases(self.likelihoods, firsts),
             classes=tuple(self.classes[i] for i in present),
             class_ids=np.searchsorted(present, class_ids).astype(np.int32),
             prior=prior,
@@ -250,7 +306,7 @@ class Table:
         )
 
     def split_unknown(
-        self, case: str | int, test: str, chances: Mapping[Any, float]
+        self, case: str | int, test: str, chances: Mapping[Any, float] | None = None
     ) -> Table:
         """Return the table with an unknown outcome of one case at its own chances.
 
@@ -266,8 +322,9 @@ class Table:
             The case, by name or by number from 0.
         test : str
             The test whose outcome is unknown for it.
-        chances : mapping
-            Outcome to the chance of seeing it.
+        chances : mapping, optional
+            Outcome to the chance of seeing it; by default what the table says, which is
+            the cell's likelihood or the chances of the test.
 
         Examples
         --------
@@ -287,24 +344,84 @@ class Table:
                 f"{self.cases[row]!r}, which is known to be {shown!r}. Leave it as it "
                 "is, or mark it as unknown first."
             )
-        shares = check_shares(self.tests[column], chances)
+        if chances is None and self.tests[column].n_levels:
+            shares = self.possible.outcome_chances(column)[:-1, row]
+        else:
+            shares = check_shares(self.tests[column], chances or {})
         codes, parts, names = list_draws(self.tests[column], self.cases[row], shares)
         order = np.repeat(
             np.arange(self.n_cases),
             [len(codes) if i == row else 1 for i in range(self.n_cases)],
         )
-        split_codes = np.ascontiguousarray(self.codes[:, order])
-        split_codes[column, row : row + len(codes)] = codes
+        split_codes, likelihoods = set_cells(
+            np.ascontiguousarray(self.codes[:, order]),
+            take_cases(self.likelihoods, order),
+            self.chances,
+            {
+                (column, row + i): np.eye(len(shares))[code]
+                for i, code in enumerate(codes)
+            },
+        )
         prior = self.prior[order].copy()
         prior[row : row + len(codes)] *= parts
         cases = list(self.cases)
         cases[row : row + 1] = names
         return self._changed(
             codes=split_codes,
+            likelihoods=likelihoods,
             class_ids=np.ascontiguousarray(self.class_ids[order]),
             prior=prior,
             cases=tuple(cases),
         )
+
+    def with_likelihoods(
+        self,
+        likelihoods: Mapping[str, Mapping[str | int, Mapping[Any, float]]],
+        *,
+        repeatable: Mapping[str, int] | None = None,
+    ) -> Table:
+        """Return the table with chances of their own for some cells.
+
+        So facts, unknown outcomes and likelihoods come together in one table.
+
+        Parameters
+        ----------
+        likelihoods : mapping
+            Test to a mapping of case to a mapping of outcome to its chance. A case is
+            given by name, or by number from 0. An outcome of chance 1 is a fact.
+        repeatable : mapping, optional
+            Test to how often it can be run; see :meth:`from_likelihoods`.
+
+        Examples
+        --------
+        >>> table = Table([["yes"], [None], ["no"]], ["a", "b", "c"], tests=["smoke"])
+        >>> table.with_likelihoods({"smoke": {0: {"yes": 0.9, "no": 0.1}}}).likelihoods
+        (array([[0.1, 0.5, 1. ],
+               [0.9, 0.5, 0. ]]),)
+        """
+        cells = {}
+        for name, row in likelihoods.items():
+            test = find_test(self.tests, name)
+            for case, chances in row.items():
+                shares = check_shares(self.tests[test], chances)
+                cells[test, find_case(self.cases, case)] = shares
+        codes, own = set_cells(self.codes, self.likelihoods, self.chances, cells)
+        table = self._changed(codes=codes, likelihoods=own)
+        return table._repeated(repeatable) if repeatable else table
+
+    def with_costs(
+        self, costs: Costs | Mapping[str, float] | Sequence[float] | None
+    ) -> Table:
+        """Return the same table with other costs.
+
+        Examples
+        --------
+        >>> table = Table([[0], [1]], ["a", "b"], tests=["lamp"])
+        >>> table.with_costs({"lamp": 3}).prices.full
+        array([3.])
+        """
+        costs = as_costs(costs, self.n_tests)
+        return self._changed(costs=costs, prices=costs.price_list(self.tests))
 
     def recheck(self, answers: Mapping[str, Any]) -> list[str]:
         """Return the fewest answers that must be wrong, none if some case fits all.

@@ -112,7 +112,7 @@ def number_classes(given: Column) -> tuple[tuple[Outcome, ...], NDArray[np.int32
         raise InvalidTableError(
             f"Every case must have a class. Got none for case {lost[0]} "
             f"({lost.size} without one). Remove the case, or name its class."
-        )
+        ).at(lost[0])
     return classes, ids
 
 
@@ -122,17 +122,19 @@ def check_prior(prior: Any, n_cases: int) -> NDArray[np.float64]:
         return np.full(n_cases, 1.0 / n_cases)
     column = check_length(clean_column(prior, "prior"), n_cases, "weight")
     if column.dtype == object and not is_number(column):
+        listed = column.tolist()
+        wrong = next((i for i, v in enumerate(listed) if not _reads_as_number(v)), 0)
         raise InvalidTableError(
-            f"Weights must be numbers. Got {list_some(column, most=3)}. Pass one "
-            "number for each case."
-        )
+            f"Weights must be numbers. Got {listed[wrong]!r} for case {wrong}. Pass "
+            "one number for each case."
+        ).at(wrong)
     weights = column.astype(np.float64)
     if not np.all(np.isfinite(weights)) or np.any(weights < 0):
         wrong = int(np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[0])
         raise InvalidTableError(
             f"Weights must be finite and >= 0. Got {weights[wrong]} for case {wrong}. "
             "Give a case that cannot occur the weight 0."
-        )
+        ).at(wrong)
     largest = weights.max()
     if largest <= 0:
         raise InvalidTableError(
@@ -142,6 +144,15 @@ def check_prior(prior: Any, n_cases: int) -> NDArray[np.float64]:
     # The sum of weights near the largest double may be infinite.
     weights = weights / largest if largest > 1e300 else weights
     return np.asarray(weights / weights.sum())
+
+
+def _reads_as_number(value: Any) -> bool:
+    """Return whether a value is a number, or text that spells one, as in a file."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def name_cases(cases: Sequence[Any] | None, n_cases: int) -> tuple[str, ...]:
@@ -193,7 +204,7 @@ def check_shares(test: Test, given: Mapping[Any, float]) -> NDArray[np.float64]:
             raise InvalidTableError(
                 f"chances must name outcomes of the test. Got {outcome!r} for "
                 f"{test.name!r}, which shows {test.outcomes}. Leave it out; a case "
-                "with chances of its own is made by split_unknown."
+                "with chances of its own is made by with_likelihoods or split_unknown."
             )
         try:
             shares[code] += float(chance)

@@ -215,5 +215,5 @@ def _as_numbers(values: Column, name: str) -> NDArray[np.float64]:
             raise InvalidTableError(
                 f"The test {name!r} shows numbers. Got {value!r} in row {row}. Write a "
                 "number there, or leave it empty if it is missing."
-            ) from None
+            ).at(row) from None
     return numbers

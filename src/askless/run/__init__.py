@@ -5,6 +5,7 @@ found or how a question is shown.
 """
 
 from askless.run._ahead import Branch
+from askless.run._decide_rows import RowDecisions, decide_rows
 from askless.run._describe import describe
 from askless.run._drive import run_case, run_case_async
 from askless.run._drive_many import run_cases, run_cases_async
@@ -23,11 +24,13 @@ __all__ = [
     "Journal",
     "Repair",
     "Reply",
+    "RowDecisions",
     "RunReport",
     "SKIP",
     "Session",
     "Step",
     "Terms",
+    "decide_rows",
     "describe",
     "read_reply",
     "repair_log",

@@ -39,6 +39,8 @@ class Branch:
         What the policy decides then, or would decide if it had to.
     n_decisions : int
         How many decisions are possible then.
+    taken_as : str or None
+        Where no case that is left shows this: the outcome that the policy takes it for.
     """
 
     label: str
@@ -47,6 +49,7 @@ class Branch:
     test: str | None
     decision: Outcome
     n_decisions: int
+    taken_as: str | None = None
 
 
 def look_ahead(policy: Policy, state: Any) -> list[Branch]:
@@ -64,33 +67,66 @@ def look_ahead(policy: Policy, state: Any) -> list[Branch]:
     if index is None or policy.tests[index].n_levels > MOST_LEVELS:
         return []
     test = policy.tests[index]
-    groups: list[tuple[Any, list[int]]] = []
-    for code in range(test.n_levels):
-        after = policy.advance(state, code)
-        # States of a tree are nodes: neighbours that lead to one node belong together.
-        if groups and isinstance(policy, Tree) and groups[-1][0] == after:
-            groups[-1][1].append(code)
-        else:
-            groups.append((after, [code]))
-    total = sum(float(policy.class_weights(after).sum()) for after, _ in groups)
-    return [_branch(policy, test, after, codes, total) for after, codes in groups]
+    if isinstance(policy, Tree):
+        return _branches_of_tree(policy, test, state)
+    after = [policy.advance(state, code) for code in range(test.n_levels)]
+    return [_branch(policy, test, s, [code]) for code, s in enumerate(after)]
+
+
+def _branches_of_tree(tree: Tree, test: Test, node: int) -> list[Branch]:
+    """Return the branches of a node, and the outcomes that have none of their own.
+
+    Shares are those of the children, so that they sum to one; what no case shows here
+    goes on by the default branch and has no share of it.
+    """
+    children = tree.nodes.children(node)
+    weights = {child: _leaf_weight(tree, child) for child in children}
+    total = sum(weights.values())
+    share = {c: w / total if total > 0 else None for c, w in weights.items()}
+    if (cut := int(tree.cut[node])) >= 0:
+        low, high = children
+        above = list(range(cut + 1, test.n_levels)) or [test.missing_code]
+        return [
+            _branch(tree, test, low, list(range(cut + 1)), share=share[low]),
+            _branch(tree, test, high, above, share=share[high]),
+        ]
+    listed = []
+    for code in range(test.missing_code + 1):
+        child = tree.advance(node, code)
+        if (followed := tree.code_followed(node, code)) == code:
+            listed.append(_branch(tree, test, child, [code], share=share[child]))
+        elif code != test.missing_code:
+            none = None if share[child] is None else 0.0
+            label = test.label(followed)
+            listed.append(_branch(tree, test, child, [code], share=none, as_=label))
+    return listed
+
+
+def _leaf_weight(tree: Tree, node: int) -> float:
+    """Return the weight of the leaves of a subtree, as pictures count it."""
+    below = slice(node, tree.subtree_end[node])
+    return float(tree.node_weight[below][tree.test[below] < 0].sum())
 
 
 def _branch(
-    policy: Policy, test: Test, state: Any, codes: list[int], total: float
+    policy: Policy,
+    test: Test,
+    state: Any,
+    codes: list[int],
+    *,
+    share: float | None = None,
+    as_: str | None = None,
 ) -> Branch:
-    weights = policy.class_weights(state)
-    share = None
-    if isinstance(policy, Tree) and total > 0:
-        share = float(weights.sum()) / total
     asked = policy.next_test(state)
+    levels = [code for code in codes if code < len(test.outcomes)]
     return Branch(
         label=_label(test, codes),
-        outcomes=tuple(test.outcomes[c] for c in codes) if test.outcomes else (),
+        outcomes=tuple(test.outcomes[code] for code in levels),
         share=share,
         test=None if asked is None else policy.tests[asked].name,
         decision=policy.answer(state),
         n_decisions=int(np.count_nonzero(policy.class_shares(state))),
+        taken_as=as_,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from askless.run._ahead import Branch
 from askless.run._interview import Interview
+from askless.run._session import Session
 
 __all__ = ["describe"]
 
@@ -29,9 +30,12 @@ def describe(interview: Interview) -> dict[str, Any]:
         shares, the likeliest first. A question has the ``test``, its ``kind``,
         ``outcomes``, ``price``, ``price_at_most``, ``ordered`` (itself, and the tests
         that are bought together with it), ``why`` it is asked, the ``branches`` that
-        may follow, and ``decision_now``. A decision has its ``certainty``,
-        ``cost_of_all``, ``n_unanswered`` and the ``path`` to it. All of it can be
-        written as JSON.
+        may follow, and ``decision_now``. A decision has its ``certainty``, which is for
+        the cases that the policy was made from, ``cost_of_all``, ``n_unanswered`` and
+        the ``path`` to it. ``conflict`` is None, or says that the answers contradict
+        the policy: what each of them is ``taken_as`` (None: as if it was skipped), and
+        which to ``recheck`` since no case shows them all. All of it can be written as
+        JSON.
 
     Examples
     --------
@@ -51,7 +55,11 @@ def describe(interview: Interview) -> dict[str, Any]:
     """
     session = interview.session
     shares = session.probabilities
-    money = {"spent": session.spent, "left_at_worst": session.left_at_worst}
+    money = {
+        "spent": session.spent,
+        "left_at_worst": session.left_at_worst,
+        "conflict": _describe_conflict(session),
+    }
     likely = [
         {"decision": label, "share": shares[label]}
         for label in sorted(shares, key=lambda label: -shares[label])
@@ -86,6 +94,14 @@ def describe(interview: Interview) -> dict[str, Any]:
     }
 
 
+def _describe_conflict(session: Session) -> dict[str, Any] | None:
+    """Return what was answered that no case shows, or None."""
+    taken_as = session.contradictions
+    if not taken_as:
+        return None
+    return {"taken_as": taken_as, "recheck": list(session.recheck)}
+
+
 def _describe_branch(branch: Branch) -> dict[str, Any]:
     return {
         "label": branch.label,
@@ -94,4 +110,5 @@ def _describe_branch(branch: Branch) -> dict[str, Any]:
         "test": branch.test,
         "decision": branch.decision,
         "n_decisions": branch.n_decisions,
+        "taken_as": branch.taken_as,
     }

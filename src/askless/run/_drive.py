@@ -13,7 +13,14 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from askless.exceptions import InvalidOptionError
 from askless.policy import Policy
+from askless.run._fetching import (
+    check_arrived,
+    check_awaitable,
+    explain_error,
+    fetch_of_one,
+)
 from askless.run._purchase import CaseResult, Purchase, Purse, Terms
 
 __all__ = [
@@ -31,6 +38,7 @@ AsyncFetch = Callable[[Any, str], Awaitable[Any]]
 
 def run_case(policy: Policy, fetch: Fetch, case: Any, terms: Terms) -> CaseResult:
     """Run a policy on one case; see :meth:`Policy.run`."""
+    fetch = fetch_of_one(fetch, method="run")
     return run_purchase(Purchase(policy, case, terms, Purse()), fetch)
 
 
@@ -70,8 +78,9 @@ def _try(
                 outcome = fetch(purchase.case, test)
             else:
                 outcome = _call_within(terms.timeout, fetch, purchase.case, test)
-            purchase.check(test, outcome)
+            purchase.check(test, check_arrived(outcome, method="run"))
         except Exception as error:
+            _raise_unless_named(error, test, terms)
             if attempt <= terms.retries:
                 _sleep(terms.wait(attempt), is_cancelled)
                 continue
@@ -81,6 +90,15 @@ def _try(
         else:
             purchase.deliver(test, outcome)
         return
+
+
+def _raise_unless_named(error: Exception, test: str, terms: Terms) -> None:
+    """Raise an error that is no failure of a test but a mistake in a program."""
+    if isinstance(error, InvalidOptionError):
+        raise error
+    if not isinstance(error, terms.failures):
+        explain_error(error, test)
+        raise error
 
 
 def _sleep(seconds: float, is_cancelled: threading.Event | None) -> None:
@@ -133,7 +151,7 @@ async def _try_async(purchase: Purchase, fetch: AsyncFetch, test: str) -> None:
         try:
             try:
                 outcome = await asyncio.wait_for(
-                    fetch(purchase.case, test), terms.timeout
+                    check_awaitable(fetch(purchase.case, test)), terms.timeout
                 )
             except TimeoutError as error:
                 # Also raised by fetch itself, with its own words.
@@ -143,6 +161,7 @@ async def _try_async(purchase: Purchase, fetch: AsyncFetch, test: str) -> None:
                 raise TimeoutError(text) from error
             purchase.check(test, outcome)
         except Exception as error:
+            _raise_unless_named(error, test, terms)
             if attempt <= terms.retries:
                 await asyncio.sleep(terms.wait(attempt))
                 continue

@@ -16,6 +16,7 @@ from askless.exceptions import InvalidOptionError
 from askless.policy._base import Policy
 from askless.problem._jobs import starting_threads
 from askless.run._drive import AsyncFetch, Fetch, run_purchase, run_purchase_async
+from askless.run._fetching import check_fetch
 from askless.run._purchase import CaseResult, Purchase, Purse, Terms
 from askless.run._report import RunReport
 
@@ -47,6 +48,7 @@ def run_cases(
 ) -> RunReport:
     """Run a policy on many cases; see :meth:`Policy.run_many`."""
     _check_workers(max_workers)
+    fetch = check_fetch(fetch, method="run_many")
     crew = _Crew(policy, fetch, terms, Purse(total_budget), on_result)
     source = enumerate(cases)
     try:

@@ -46,6 +46,9 @@ class Terms:
         Seconds that one fetch may take.
     on_failure : {"skip", "stop", "raise"}
         What a test that could not be fetched does to its case.
+    errors : type or tuple of types
+        The exceptions of ``fetch`` that mean that a test could not be fetched; taking
+        too long always does. All others are raised.
     """
 
     budget: float | None = None
@@ -53,6 +56,7 @@ class Terms:
     backoff: float = 0.0
     timeout: float | None = None
     on_failure: str = "skip"
+    errors: type[Exception] | tuple[type[Exception], ...] = ()
 
     def __post_init__(self) -> None:
         """Check every term."""
@@ -70,9 +74,25 @@ class Terms:
                 f"{self.on_failure!r}. Leave it out to skip what cannot be fetched."
             )
 
+        if not all(_is_exception_type(one) for one in self.failures):
+            raise InvalidOptionError(
+                "errors must be a type of exception, or a tuple of them. Got "
+                f"{self.errors!r}. Pass for example errors=ConnectionError."
+            )
+
+    @property
+    def failures(self) -> tuple[type[Exception], ...]:
+        """The exceptions that mean that a test could not be fetched."""
+        named = self.errors if isinstance(self.errors, tuple) else (self.errors,)
+        return (*named, TimeoutError)
+
     def wait(self, attempt: int) -> float:
         """Return how many seconds to wait after an attempt that failed."""
         return self.backoff * 2.0 ** (attempt - 1)
+
+
+def _is_exception_type(one: object) -> bool:
+    return isinstance(one, type) and issubclass(one, Exception)
 
 
 def _check_number(name: str, value: float | None, *, least: float) -> None:

@@ -34,6 +34,8 @@ class Moment(NamedTuple):
     bought: tuple[int, ...] = ()
     # The code of each test that was answered; None for one that says nothing.
     shown: Mapping[int, int | None] = MappingProxyType({})
+    # What the policy takes an answer for, where no case that was left shows it.
+    taken_as: Mapping[int, int] = MappingProxyType({})
 
 
 class Step(NamedTuple):
@@ -170,10 +172,11 @@ class Session:
     def probabilities(self) -> dict[Outcome, float]:
         """Share of each class among what is still possible.
 
-        A skipped test rules nothing out, though the policy goes on by one branch.
+        A skipped test rules nothing out, though the policy goes on by one branch; nor
+        does an answer that no case shows.
         """
         shown = self._moment.shown
-        if None in shown.values():
+        if None in shown.values() or self._moment.taken_as:
             shares = self.policy.shares_given(self._moment.state, shown)
         else:
             shares = self.policy.class_shares(self._moment.state)
@@ -183,8 +186,9 @@ class Session:
     def recheck(self) -> tuple[str, ...]:
         """The fewest answers to look at again, since no case fits all of them.
 
-        Empty as long as some case does, and for policies that do not know their cases,
-        such as trees: ask :meth:`Table.recheck` there.
+        Empty as long as some case does, and for forests and ensembles, which do not
+        know their cases. A tree knows of its cases what it asks for on their way;
+        :meth:`Table.recheck` knows all.
 
         Examples
         --------
@@ -200,6 +204,33 @@ class Session:
         levels = {t: self.policy.tests[t] for t in shown}
         seen = {t: c for t, c in shown.items() if c != levels[t].unknown_code}
         return tuple(self.policy.tests[t].name for t in self.policy.recheck(seen))
+
+    @property
+    def contradictions(self) -> dict[str, str | None]:
+        """The answers that no case showed that was left, with what they were taken for.
+
+        None stands for a policy that goes on as if the test was skipped. Empty for
+        forests and ensembles, which do not know their cases.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.Table({"pain": ["sharp", "sharp", "dull"],
+        ...                        "when": ["rest", "touch", "effort"]},
+        ...                       ["a", "b", "c"], costs={"pain": 1, "when": 9})
+        >>> session = askless.solve(table).policy.start()
+        >>> session.answer("sharp")
+        >>> session.answer("effort")
+        >>> session.contradictions
+        {'when': 'rest'}
+        """
+        found: dict[str, str | None] = {}
+        for index, code in self._moment.taken_as.items():
+            test = self.policy.tests[index]
+            if self._moment.shown[index] != test.missing_code:
+                is_skip = code == test.unknown_code
+                found[test.name] = None if is_skip else test.label(code)
+        return found
 
     def branches(self) -> list[Branch]:
         """Return what each outcome of the next test would lead to.
@@ -332,11 +363,12 @@ class Session:
         if decision is not None:
             # With costly mistakes it need not be the likeliest.
             share = shares.get(decision, 0.0)
-            sure = (
-                "nothing else is possible"
-                if share == 1
-                else f"it has {_percent(share)}"
-            )
+            sure = "all known cases that fit are of this class"
+            if self.recheck:
+                sure = "no case fits all answers; look again at "
+                sure += ", ".join(map(repr, self.recheck))
+            elif share < 1 or self.policy.kind in ("forest", "ensemble"):
+                sure = f"it has {_percent(share)}"
             return f"Decided {decision!r}: {sure}. Spent {self.spent:g}."
         likeliest = max(shares, key=lambda label: shares[label])
         return (
@@ -426,8 +458,14 @@ class Session:
         else:
             state = self.policy.advance(now.state, code)
         shown_now = {**now.shown, test: kept}
+        taken_as = now.taken_as
+        if shown is not None:
+            followed = self.policy.code_followed(now.state, code)
+            if followed != code:
+                taken_as = {**taken_as, test: followed}
         next_test = self.policy.next_test(state)
-        return Step(entry, now, Moment(state, next_test, bill, bought, shown_now))
+        after = Moment(state, next_test, bill, bought, shown_now, taken_as)
+        return Step(entry, now, after)
 
 
 def _percent(share: float) -> str:

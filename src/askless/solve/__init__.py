@@ -3,9 +3,19 @@
 This package knows tables and policies. It does not know examples, files or screens.
 """
 
+from askless.solve._own_methods import load_entry_points, register_method
 from askless.solve._registry import METHODS, Method
 from askless.solve._solution import Solution
 from askless.solve._solve import solve
 from askless.solve._task import Point, Progress
 
-__all__ = ["METHODS", "Method", "Point", "Progress", "Solution", "solve"]
+__all__ = [
+    "METHODS",
+    "Method",
+    "Point",
+    "Progress",
+    "Solution",
+    "load_entry_points",
+    "register_method",
+    "solve",
+]

@@ -13,6 +13,13 @@ from askless.solve._task import Limits, MethodResult, Task
 from askless.solve.greedy._dectree import grow_dectree_tree
 from askless.solve.greedy._greedy import grow_ec2_tree, grow_gbs_tree, grow_greedy_tree
 from askless.solve.search._search import search_exactly, search_restricted
+from askless.solve.total._auto import solve_total_automatically
+from askless.solve.total._rules import (
+    grow_information_total,
+    grow_value_total,
+    refuse_without_error,
+)
+from askless.solve.total._search import search_total, search_total_restricted
 from askless.solve.unknown._rules import (
     grow_ec2,
     grow_elimination,
@@ -54,6 +61,9 @@ class Method:
     solve_unknown : callable or None
         The same for tasks with surprisals: unknown outcomes, or stops where cases look
         alike. None if `solve` takes these too.
+    solve_total : callable or None
+        The same for the least total cost of tests and mistakes; takes a budget too.
+        None if the method knows only policies without error.
     has_thresholds : bool
         Whether `solve` compares numbers with thresholds, so that it gets tables with
         thresholds whatever is unknown.
@@ -68,12 +78,16 @@ class Method:
     has_stops: bool = False
     is_random: bool = False
     solve_unknown: Callable[..., Policy | MethodResult] | None = None
+    solve_total: Callable[..., Policy | MethodResult] | None = None
     has_thresholds: bool = False
 
     def run(self, task: Task, limits: Limits, options: dict[str, Any]) -> MethodResult:
         """Solve a task; options that do not go with unknown outcomes are left out."""
         solve = self.solve
-        if self.solve_unknown is not None and self._wants_unknown(task):
+        if task.objective == "total":
+            assert self.solve_total is not None
+            solve = self.solve_total
+        elif self.solve_unknown is not None and self._wants_unknown(task):
             solve = self.solve_unknown
             known = signature(solve).parameters
             options = {name: v for name, v in options.items() if name in known}
@@ -99,6 +113,7 @@ _METHODS = [
         is_anytime=True,
         has_stops=True,
         solve_unknown=solve_unknown_automatically,
+        solve_total=solve_total_automatically,
         has_thresholds=True,
     ),
     Method(
@@ -113,6 +128,7 @@ _METHODS = [
         is_anytime=True,
         has_stops=True,
         solve_unknown=search_unknown,
+        solve_total=search_total,
     ),
     Method(
         "search",
@@ -128,6 +144,7 @@ _METHODS = [
         is_anytime=True,
         has_stops=True,
         solve_unknown=search_unknown_restricted,
+        solve_total=search_total_restricted,
     ),
     Method(
         "greedy",
@@ -223,6 +240,15 @@ _METHODS = [
         "None.",
         {"online": "return the rule itself, which chooses test by test, not a tree"},
         has_stops=True,
+        solve_total=grow_information_total,
+    ),
+    Method(
+        "value",
+        refuse_without_error,
+        "For the total cost: buys the test that takes most off the expected cost of "
+        "mistakes, for its price, and stops where stopping is best.",
+        "None.",
+        solve_total=grow_value_total,
     ),
     Method(
         "non-adaptive",

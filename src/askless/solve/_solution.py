@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from askless.policy import Policy
-from askless.solve._task import Point
+from askless.solve._task import FrontPoint, Point
 
 __all__ = ["Solution"]
 
@@ -20,14 +20,17 @@ class Solution:
         The policy that was found.
     method : str
         The method that found it.
-    objective : {"expected", "worst", "both"}
+    objective : {"expected", "worst", "both", "total", "tradeoff"}
         What was to be small.
     expected_cost, worst_cost : float
         Exact costs on the table: mean over the prior, and of the dearest case.
     error : float
         Share of the prior that is decided wrongly.
+    mistake_cost : float
+        What wrong decisions cost on average; 0 if mistakes have no price.
     lower_bound : float
-        No policy that decides all cases rightly costs less, by the objective.
+        No policy that decides all cases rightly costs less, by the objective; with the
+        objective "total", no policy at all does.
     bound_name : str
         The bound that gave it.
     status : {"optimal", "feasible"}
@@ -37,6 +40,11 @@ class Solution:
     pareto : tuple of Point
         With objective "both": the trade-offs, each a worst cost, an expected cost and
         its policy, in ascending order of the worst cost.
+    error_bound : float
+        With a budget and the method "exact": no policy within it errs less.
+    expected_front, worst_front : tuple of FrontPoint
+        With objective "tradeoff": what a smaller error costs, in expected and in worst
+        cost, by falling error; each point has its policy and what is proved of it.
     is_exact : bool
         Whether costs are computed; False if the policy is a rule whose states are too
         many to follow, so that they had to be sampled.
@@ -65,10 +73,21 @@ class Solution:
     pareto: tuple[Point, ...] = field(default=())
     is_exact: bool = True
     margin: float = 0.0
+    mistake_cost: float = 0.0
+    error_bound: float = 0.0
+    expected_front: tuple[FrontPoint, ...] = field(default=())
+    worst_front: tuple[FrontPoint, ...] = field(default=())
+
+    @property
+    def total_cost(self) -> float:
+        """Expected cost of tests and of mistakes together."""
+        return self.expected_cost + self.mistake_cost
 
     @property
     def cost(self) -> float:
         """The cost that was to be small."""
+        if self.objective == "total":
+            return self.total_cost
         return self.worst_cost if self.objective == "worst" else self.expected_cost
 
     @property

@@ -19,13 +19,16 @@ from askless.exceptions import (
     UnknownNameError,
     suggest_name,
 )
-from askless.policy import Tree
+from askless.policy import Policy, Tree
 from askless.problem import Table
 from askless.problem._jobs import count_threads
+from askless.solve._own_methods import load_entry_points, method_of
 from askless.solve._registry import METHODS, Method
 from askless.solve._solution import Solution
 from askless.solve._task import Limits, MethodResult, Priced, Progress, Task
 from askless.solve.search._bounds import best_bound
+from askless.solve.total._solutions import solve_exact_trade, solve_fronts
+from askless.solve.total._tree import mistake_cost
 from askless.solve.tradeoff._within_budget import solve_within_budget
 from askless.solve.tradeoff._within_error import solve_within_error
 
@@ -35,7 +38,7 @@ __all__ = ["solve"]
 # numbers; where no scale makes costs and weights whole they are rounded down, which
 # leaves the bound true and up to about 1e-7 below a cost that it has met.
 TOLERANCE = 1e-6
-OBJECTIVES = ("expected", "worst", "both")
+OBJECTIVES = ("expected", "worst", "both", "total", "tradeoff")
 STOPS = ("class", "case", "neighbourhood", "clique")
 
 
@@ -43,7 +46,7 @@ def solve(
     table: Table,
     *,
     objective: str = "expected",
-    method: str = "auto",
+    method: str | Callable[..., Policy] = "auto",
     budget: float | None = None,
     max_error: float = 0.0,
     stop: str = "class",
@@ -59,19 +62,25 @@ def solve(
     ----------
     table : Table
         What each test shows for each case.
-    objective : {"expected", "worst", "both"}, default="expected"
+    objective : {"expected", "worst", "both", "total", "tradeoff"}, default="expected"
         Which cost is to be small. "both" gives every trade-off that no policy beats in
-        both costs, in ``solution.pareto``.
-    method : str, default="auto"
-        One of ``askless methods``. "auto" proves the optimum when it can within the
+        both costs, in ``solution.pareto``. "total" counts mistakes as well, at the
+        prices of ``Costs(mistakes=...)``: the policy stops when no test is worth its
+        price, and tests may err. "tradeoff" gives what a smaller error costs, in
+        ``solution.expected_front`` and ``solution.worst_front``.
+    method : str or callable, default="auto"
+        One of ``askless methods``, or a function that returns a policy for a table; see
+        :func:`register_method`. "auto" proves the optimum when it can within the
         time limit, and else gives the best that it found.
     budget : float, optional
         The worst cost is never above this; the policy with the least error that is
-        found within it is returned. With objective "both", the error-free policy of
+        found within it is returned, with ``method="exact"`` one of the least error that
+        there is, if it ends. With objective "both", the error-free policy of
         least expected cost within it.
     max_error : float, default=0.0
         The share of the weight that may be decided wrongly. Above 0, the cheapest
-        policy that is found with at most this error is returned.
+        policy that is found with at most this error is returned, with
+        ``method="exact"`` and a lower bound.
     stop : {"class", "case", "neighbourhood", "clique"}, default="class"
         Stop when the class is known, or only when the case is. On a table whose cases
         cannot all be told apart for sure: when all that are left look alike to one
@@ -126,6 +135,10 @@ def solve(
     _check_options(chosen, method_options)
     task = _make_task(table, objective, stop)
     _check_stop(chosen, stop)
+    is_traded = objective == "tradeoff" or (
+        method == "exact" and (budget is not None or max_error > 0)
+    )
+    _check_total(chosen, task, max_error, is_traded)
     if stop in ("neighbourhood", "clique") and (budget is not None or max_error > 0):
         raise InvalidOptionError(
             "A budget or a max_error trades error for cost until the class is known, "
@@ -136,8 +149,16 @@ def solve(
     # Two searches take turns where there is one core only.
     n_threads = n_jobs if n_jobs and n_jobs > 0 else count_threads(n_jobs)
     limits = Limits(time_limit, progress, n_threads)
+    if objective == "total":
+        found = chosen.run(task, limits, {**method_options, "budget": budget})
+        return _make_solution(task, found, found.winner or chosen.name, 1.0)
     if objective == "both":
         return _solve_both(task, limits, budget, max_error, method, method_options)
+    if objective == "tradeoff":
+        _check_tradeoff(method, budget, max_error, method_options)
+        return solve_fronts(task, limits)
+    if is_traded and not method_options:
+        return solve_exact_trade(task, limits, budget, max_error)
     if budget is not None or max_error > 0:
         found = _trade(task, budget, max_error, method, method_options)
         return _make_solution(
@@ -150,15 +171,15 @@ def solve(
 
 
 def _trade(
-    task: Task, budget: Any, max_error: float, method: str, options: dict[str, Any]
+    task: Task, budget: Any, max_error: float, method: Any, options: dict[str, Any]
 ) -> MethodResult:
     """Trade error for cost; a portfolio of greedy trees does that."""
     if method not in ("auto", "greedy") or options:
         given = next(iter(options), method)
         raise InvalidOptionError(
-            "With a budget or a max_error the method must be 'auto' or 'greedy', "
-            f"without options: all of its impurities are tried. Got {given!r}. Leave "
-            "it out."
+            "With a budget or a max_error the method must be 'auto' or 'greedy', or "
+            "'exact' for a proof, without options: all impurities are tried. Got "
+            f"{given!r}. Leave it out."
         )
     if budget is not None:
         limit = max_error if max_error > 0 else 1.0
@@ -173,7 +194,7 @@ def _solve_both(
     limits: Limits,
     budget: float | None,
     max_error: float,
-    method: str,
+    method: Any,
     options: dict[str, Any],
 ) -> Solution:
     if method not in ("auto", "exact") or max_error > 0:
@@ -199,21 +220,27 @@ def _make_solution(
     task: Task, found: MethodResult, method: str, allowed_error: float
 ) -> Solution:
     policy, priced = found.policy, found.priced
-    if isinstance(policy, Tree):
+    mistakes = 0.0
+    if isinstance(policy, Tree) and priced is None:
         priced = Priced(policy.expected_cost, policy.worst_cost, _error(policy))
+        if task.mistakes is not None:
+            mistakes = mistake_cost(policy, task.mistakes)
     assert priced is not None
     cost = priced.worst_cost if task.objective == "worst" else priced.expected_cost
     error = priced.error
     bound, name = found.lower_bound, found.bound_name
+    is_total = task.objective == "total"
+    if is_total:
+        cost, name = cost + mistakes, name or "none"
     # Bounds are of policies without error (or with no more than cases that nothing
     # tells apart force on them); where error is allowed they prove nothing.
-    if allowed_error > 0:
+    if allowed_error > 0 and not is_total:
         bound, name = 0.0, "none"
     elif not name:
         bound, name = best_bound(task)
     is_free_of_choice = allowed_error == 0 and (error <= 1e-12 or name == "search")
     has_met = priced.is_exact and cost <= bound * (1 + TOLERANCE) + 1e-12
-    is_optimal = is_free_of_choice and has_met
+    is_optimal = (is_free_of_choice or is_total) and has_met
     return Solution(
         policy=policy,
         method=method,
@@ -228,15 +255,21 @@ def _make_solution(
         pareto=found.pareto,
         is_exact=priced.is_exact,
         margin=priced.margin,
+        mistake_cost=mistakes,
     )
 
 
-def _find_method(name: str) -> Method:
+def _find_method(name: Any) -> Method:
+    if not isinstance(name, str):
+        return method_of(name)
+    if name not in METHODS:
+        # Only now, since looking at all packages takes its time.
+        load_entry_points()
     if name not in METHODS:
         known = ", ".join(METHODS)
         raise UnknownNameError(
-            f"method must be one of {known}. Got {name!r}. "
-            f"{suggest_name(name, METHODS)}See `askless methods`."
+            f"method must be one of {known}, or a function that returns a policy for a "
+            f"table. Got {name!r}. {suggest_name(name, METHODS)}See `askless methods`."
         )
     return METHODS[name]
 
@@ -311,6 +344,50 @@ def _check_stop(method: Method, stop: str) -> None:
         )
 
 
+def _check_total(method: Method, task: Task, max_error: float, is_traded: bool) -> None:
+    """Check what goes with the total cost, and what tests that may err go with."""
+    if task.objective == "total":
+        if method.solve_total is None:
+            able = ", ".join(m.name for m in METHODS.values() if m.solve_total)
+            raise InvalidOptionError(
+                f"objective='total' is for the methods {able}. Got "
+                f"method={method.name!r}. Choose one of them."
+            )
+        if task.mistakes is None:
+            raise InvalidOptionError(
+                "The total cost counts tests and mistakes, so mistakes must have a "
+                "price. Got costs without mistakes. Give Costs(..., mistakes=...)."
+            )
+        if max_error > 0:
+            raise InvalidOptionError(
+                "With objective='total' the price of mistakes says how much error is "
+                f"right. Got max_error={max_error:g}. Leave it out, or raise the price "
+                "of mistakes."
+            )
+    elif task.table.has_likelihoods and not is_traded:
+        raise InvalidOptionError(
+            "Tests of this table can err, so a policy can be wrong, and what a mistake "
+            f"costs says when to stop. Got objective={task.objective!r}. Use "
+            "objective='total', with Costs(mistakes=...)."
+        )
+
+
+def _check_tradeoff(
+    method: Any, budget: float | None, max_error: float, options: dict[str, Any]
+) -> None:
+    if (
+        method not in ("auto", "exact")
+        or budget is not None
+        or max_error > 0
+        or options
+    ):
+        raise InvalidOptionError(
+            "objective='tradeoff' gives every error and what it costs, so it takes no "
+            f"budget, max_error or options. Got method={method!r}, budget={budget} and "
+            f"max_error={max_error:g}. Leave them out."
+        )
+
+
 def _warn(table: Table, task: Task) -> None:
     if len(task.classes) == 1:
         warnings.warn(
@@ -319,6 +396,8 @@ def _warn(table: Table, task: Task) -> None:
             DegeneratePolicyWarning,
             stacklevel=3,
         )
+    elif table.has_likelihoods or task.objective in ("total", "tradeoff"):
+        return
     elif table.indistinct and task.stop in ("class", "case"):
         note = next(note for note in table.notes if note.startswith("No test"))
         warnings.warn(note, IndistinctCasesWarning, stacklevel=3)

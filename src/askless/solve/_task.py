@@ -22,6 +22,7 @@ from askless.problem._possible import find_indistinct
 from askless.problem._tests import CodeArray
 
 __all__ = [
+    "FrontPoint",
     "Limits",
     "MethodResult",
     "Point",
@@ -49,7 +50,7 @@ class Task:
         What is true of each case.
     mistakes : ndarray or None
         ``mistakes[true][decision]``.
-    objective : {"expected", "worst", "both"}
+    objective : {"expected", "worst", "both", "total"}
     stop : {"class", "case", "neighbourhood", "clique"}
         When a policy may stop. The last two accept cases that no test is sure to tell
         apart: all near one case, or each near every other.
@@ -174,6 +175,32 @@ class Point(NamedTuple):
     worst_cost: float
     expected_cost: float
     policy: Policy
+
+
+@dataclass(frozen=True)
+class FrontPoint:
+    """A policy on a front of error against cost, and what is proved about it.
+
+    Attributes
+    ----------
+    error : float
+        Share of the weight that is decided wrongly.
+    expected_cost, worst_cost : float
+        Of the tests.
+    policy : Policy
+    lower_bound : float
+        No policy with at most this error costs less (expected front); no policy within
+        this worst cost errs less (worst front).
+    is_proved : bool
+        Whether the policy meets the bound.
+    """
+
+    error: float
+    expected_cost: float
+    worst_cost: float
+    policy: Policy
+    lower_bound: float
+    is_proved: bool
 
 
 class Priced(NamedTuple):

@@ -15,6 +15,7 @@ from askless.testing._reference_ensemble import (
     plain_ensemble_answer,
     plain_ensemble_state,
 )
+from askless.testing._reference_likelihoods import plain_likelihoods
 from askless.testing._reference_out_of_bag import PlainForest
 from askless.testing._reference_policy import (
     PlainEvaluation,
@@ -29,6 +30,7 @@ from askless.testing._reference_solve import (
     count_pairs,
     plain_greedy_costs,
 )
+from askless.testing._reference_total import reference_total
 from askless.testing._reference_tradeoff import (
     Tradeoff,
     brute_force_tradeoffs,
@@ -74,10 +76,12 @@ __all__ = [
     "plain_errors_c45",
     "plain_evaluate",
     "plain_greedy_costs",
+    "plain_likelihoods",
     "plain_rule_cost",
     "plain_rule_score",
     "plain_run",
     "plain_trial",
     "plain_walk",
+    "reference_total",
     "sequence_cost",
 ]

@@ -256,7 +256,7 @@ def _worlds(table: Table, case: int) -> Iterator[tuple[float, dict[str, Any]]]:
             choices.append(
                 [
                     (float(chance), _value_of(test, level))
-                    for level, chance in enumerate(table.chances[i])
+                    for level, chance in enumerate(_cell_chances(table, i, case))
                     if chance > 0
                 ]
             )
@@ -264,6 +264,12 @@ def _worlds(table: Table, case: int) -> Iterator[tuple[float, dict[str, Any]]]:
         chance = math.prod(part for part, _ in world)
         values = [value for _, value in world]
         yield chance, dict(zip(table.test_names, values, strict=True))
+
+
+def _cell_chances(table: Table, test: int, case: int) -> list[float]:
+    """Return the chances of an outcome that is not known: its own, or the test's."""
+    own = table.likelihoods[test]
+    return [float(p) for p in (table.chances[test] if own is None else own[:, case])]
 
 
 def _codes_of(policy: Policy, world: dict[str, Any]) -> list[int]:

@@ -60,6 +60,12 @@ class PlainUnknown:
             [Fraction(float(c)).limit_denominator(10**9) for c in chances]
             for chances in table.chances
         ]
+        self.own = {
+            (test, case): [Fraction(float(c)).limit_denominator(10**9) for c in column]
+            for test, likelihoods in enumerate(table.likelihoods)
+            if likelihoods is not None
+            for case, column in enumerate(likelihoods.T.tolist())
+        }
         self.price = [Fraction(float(p)) for p in table.prices.full]
 
     def chance(self, test: int, code: int, case: int) -> Fraction:
@@ -67,7 +73,7 @@ class PlainUnknown:
         own = self.codes[test][case]
         if own != self.unknown[test]:
             return Fraction(int(own == code))
-        levels = self.chances[test]
+        levels = self.own.get((test, case), self.chances[test])
         return levels[code] if code < self.table.tests[test].n_levels else Fraction(0)
 
     def charge(self, test: int, code: int, done: set[int]) -> Fraction:

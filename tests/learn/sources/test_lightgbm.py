@@ -256,10 +256,72 @@ def test_categories_of_a_frame_are_lightgbm_s(constant, rng):
     check_equal(model, rows_list, own(model))
 
 
-def test_ordered_categories_are_refused_with_the_reason(rng):
+@pytest.mark.parametrize("zero", [False, True])
+@pytest.mark.parametrize("constant", [False, True])
+def test_ordered_categories_of_a_frame_are_lightgbm_s(constant, zero, rng):
+    frame = category_frame(rng, 400, ordered=True, constant=constant)
+    y = (frame["size"] >= "m") ^ (frame["weight"] > 0.3) ^ (frame["colour"] == "red")
+    model = lightgbm.LGBMClassifier(**SMALL, **CATEGORICAL, zero_as_missing=zero)
+    fit(model, frame, y)
+    rows_list = [
+        category_frame(rng, 300, ordered=True, constant=constant, strange=strange)
+        for strange in (False, True)
+    ]
+    rows_list[1]["size"] = pd.Categorical(
+        rng.choice(["l", "s", "m", "xl"], 300), ["s", "m", "l", "xl"], ordered=True
+    )
+    check_equal(model, rows_list, own(model))
+    policy = askless.AdaptiveEnsemble(model).fit().policy_
+    assert [test.kind for test in policy.tests] == ["number", "category", "category"]
+    rows = {"weight": [0.1], "colour": ["red"], "size": ["m"]}
+    assert len(policy.predict(rows)) == 1
+
+
+def test_ordered_categories_are_told_by_order_and_range(rng):
+    n = 500
+    frame = pd.DataFrame(
+        {
+            "grade": pd.Categorical(rng.choice(list("abc"), n), ordered=True),
+            "count": rng.integers(0, 9, n),
+            "colour": pd.Categorical(rng.choice(["red", "blue"], n)),
+            "level": pd.Categorical(
+                rng.choice([10, 20, 30, 40], n), [40, 10, 20, 30], ordered=True
+            ),
+            "age": rng.normal(size=n),
+        }
+    )
+    score = frame["grade"].cat.codes + frame["count"] % 4 + frame["level"].cat.codes
+    model = fit(lightgbm.LGBMRegressor(**SMALL, **CATEGORICAL), frame, score)
+    lossless = askless.AdaptiveEnsemble(model, stop="complete").fit()
+    np.testing.assert_array_equal(lossless.predict(frame), model.predict(frame))
+    assert lossless.policy_.tests[3].outcomes == (40, 10, 20, 30)
+    assert lossless.policy_.tests[1].kind == "number"
+
+
+def test_a_category_that_is_left_out_is_a_number(rng):
+    frame = category_frame(rng, 400)
+    y = frame["colour"].isin(["red", "pink"]) ^ (frame["weight"] > 0.3)
+    model = lightgbm.LGBMClassifier(**SMALL, **CATEGORICAL)
+    fit(model, frame, y, categorical_feature=["size"])
+    check_equal(model, [frame, category_frame(rng, 300, strange=True)], own(model))
+
+
+def test_an_ordered_category_beside_its_like_is_refused_with_the_reason(rng):
     frame = category_frame(rng, 300, ordered=True)
-    model = fit(lightgbm.LGBMClassifier(**SMALL), frame, frame["weight"] > 0)
-    with pytest.raises(InvalidOptionError, match="must be unordered"):
+    frame["rooms"] = rng.integers(0, 3, 300)
+    y = (frame["rooms"] == 1) ^ (frame["size"] == "m")
+    model = fit(lightgbm.LGBMClassifier(**SMALL), frame, y)
+    with pytest.raises(InvalidOptionError, match=r"the columns \[2, 3\], any of which"):
+        askless.AdaptiveEnsemble(model).fit()
+
+
+def test_categorical_features_that_are_no_categories_are_refused(rng):
+    frame = category_frame(rng, 300)
+    frame["rooms"] = rng.integers(0, 9, 300)
+    model = lightgbm.LGBMClassifier(**SMALL, **CATEGORICAL)
+    y = (frame["rooms"] % 3 == 1) ^ (frame["size"] == "m")
+    fit(model, frame, y, categorical_feature=["rooms", "colour", "size"])
+    with pytest.raises(InvalidOptionError, match="which do not fit"):
         askless.AdaptiveEnsemble(model).fit()
 
 

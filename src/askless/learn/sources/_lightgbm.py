@@ -6,10 +6,10 @@ refused by its name; the page ``docs/how-to/sources.md`` lists them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from askless.learn.sources._lightgbm_categories import find_categories
 from askless.learn.sources._lightgbm_trees import read_fields, read_tree
 from askless.learn.sources._source import Source, Wanted, refuse, wanted_of
 from askless.policy import Output
@@ -107,13 +107,13 @@ def read_lightgbm_text(
     header = read_fields(blocks[0])
     n_features = int(header["max_feature_idx"]) + 1
     n_outputs = int(header["num_tree_per_iteration"])
+    fields = [read_fields(block.split("\nend of trees")[0]) for block in blocks[1:]]
     if categories is None:
-        categories = _pandas_categories(blocks[-1], header)
+        used = {int(c) for f in fields for c in f.get("split_feature", "").split()}
+        infos = header["feature_infos"].split(" ")
+        categories = find_categories(blocks[-1], infos, used)
     trees = [
-        read_tree(
-            read_fields(block.split("\nend of trees")[0]), i % n_outputs, categories
-        )
-        for i, block in enumerate(blocks[1:])
+        read_tree(lines, i % n_outputs, categories) for i, lines in enumerate(fields)
     ]
     divisor = 1.0
     if "average_output" in blocks[0].split("\n"):
@@ -191,48 +191,3 @@ def _find_output(
         f"{objective or 'one of your own'!r}",
         "Fit it with 'binary', 'multiclass' or 'regression'",
     )
-
-
-def _pandas_categories(
-    text: str, header: dict[str, str]
-) -> dict[int, tuple[Outcome, ...]]:
-    """Return what the numbers of categories stood for in the frame of training.
-
-    The text lists the columns that LightGBM takes for categories, and the outcomes of
-    all category columns of the frame. An ordered category is a number to LightGBM, and
-    nothing says which column it is.
-    """
-    lines = [x for x in text.split("\n") if x.startswith("pandas_categorical:")]
-    listed = json.loads(lines[-1].partition(":")[2]) if lines else None
-    if not listed:
-        return {}
-    found = _category_columns(text)
-    infos = header["feature_infos"].split(" ")
-    is_right = len(found) == len(listed) and all(
-        _has_codes(infos[i], len(names)) for i, names in zip(found, listed, strict=True)
-    )
-    if not is_right:
-        refuse(
-            "Every category column of the frame that LightGBM was fitted on must be "
-            "unordered and a categorical feature, and no other column be one",
-            f"{len(listed)} category columns in the frame and {len(found)} categorical "
-            "features in the model, or others",
-            "Turn ordered categories into numbers yourself, and leave "
-            "categorical_feature out",
-        )
-    return {i: tuple(names) for i, names in zip(found, listed, strict=True)}
-
-
-def _category_columns(text: str) -> list[int]:
-    start = "[categorical_feature: "
-    lines = [x for x in text.split("\n") if x.startswith(start)]
-    listed = lines[0].removeprefix(start).rstrip("]") if lines else ""
-    return sorted(int(column) for column in listed.split(",") if column)
-
-
-def _has_codes(info: str, n_outcomes: int) -> bool:
-    """Return whether a column holds positions among so many outcomes, or nothing."""
-    if info == "none":
-        return True
-    is_list = not info.startswith("[")
-    return is_list and all(int(code) < n_outcomes for code in info.split(":"))

@@ -65,7 +65,7 @@ def read_tree(
         value=np.append(np.zeros(n_inner), values)[:, None],
         weight=np.append(np.ones(n_inner), weights),
         output=output,
-        sets=_sets(fields, feature, kind, threshold, categories),
+        sets=_sets(fields, feature, kind, threshold, missing_left, categories),
     )
 
 
@@ -98,6 +98,7 @@ def _sets(
     feature: NDArray[Any],
     kind: NDArray[np.int64],
     threshold: NDArray[np.float64],
+    missing_left: NDArray[np.bool_],
     categories: Mapping[int, tuple[Outcome, ...]],
 ) -> dict[int, SetSplit]:
     sets: dict[int, SetSplit] = {}
@@ -121,7 +122,26 @@ def _sets(
             nearly_zero=NEARLY_ZERO,
             zero_left=bool(kind[node] & DEFAULT_LEFT),
         )
+    for node in np.flatnonzero((kind & IS_CATEGORY) == 0):
+        if int(feature[node]) in categories:
+            side, beside_zero = bool(missing_left[node]), sets.get(int(node))
+            sets[int(node)] = _ordered_set(float(threshold[node]), beside_zero, side)
     return sets
+
+
+def _ordered_set(
+    threshold: float, beside_zero: SetSplit | None, missing_left: bool
+) -> SetSplit:
+    """Return a split of a category whose positions LightGBM compares as numbers.
+
+    A category never seen is missing to LightGBM.
+    """
+
+    def goes_left(positions: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return np.asarray(positions <= threshold)
+
+    chosen = goes_left if beside_zero is None else beside_zero.goes_left
+    return SetSplit(chosen, unknown_left=missing_left)
 
 
 def _named_set(left: NDArray[np.bool_]) -> SetSplit:

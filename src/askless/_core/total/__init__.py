@@ -1,0 +1,1 @@
+"""Search for the policy of least total cost: tests and mistakes together."""
