@@ -207,7 +207,7 @@ def _is_named(recipe: Recipe, message: str) -> bool:
     texts = [value for value in settings.values() if isinstance(value, str)]
     words = [*settings, *texts]
     if recipe.get("form", "numbers") != "numbers":
-        words.append("categor")
+        words.append("categories")
     return any(word in message for word in words)
 
 

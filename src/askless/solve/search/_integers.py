@@ -195,20 +195,28 @@ def _whole_weights(
 
     Weights are ratios: if all are close to small multiples of one unit, they are these.
     """
-    positive = weights[weights > 0]
-    ratios = [
-        Fraction(float(w / positive.min())).limit_denominator(720) for w in weights
-    ]
+    with np.errstate(over="ignore"):
+        multiples = (weights / weights[weights > 0].min()).tolist()
+    if not max(multiples) <= MOST_WEIGHT:
+        # Beyond any whole weight, or beyond any number.
+        return _rounded_weights(weights)
+    ratios = [Fraction(multiple).limit_denominator(720) for multiple in multiples]
     close = all(
-        abs(ratio - Fraction(float(w / positive.min())))
-        <= CLOSE * max(ratio, Fraction(1))
-        for ratio, w in zip(ratios, weights, strict=True)
+        abs(ratio - Fraction(multiple)) <= CLOSE * max(ratio, Fraction(1))
+        for ratio, multiple in zip(ratios, multiples, strict=True)
     )
     if close:
         unit = math.lcm(*(ratio.denominator for ratio in ratios))
         whole = np.array([int(ratio * unit) for ratio in ratios], dtype=object)
         if sum(whole) <= MOST_WEIGHT:
             return whole.astype(np.int64), float(sum(whole)), True
+    return _rounded_weights(weights)
+
+
+def _rounded_weights(
+    weights: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], float, bool]:
+    """Return weights rounded down to whole parts of the most that can be counted."""
     return np.floor(weights * MOST_WEIGHT).astype(np.int64), float(MOST_WEIGHT), False
 
 
