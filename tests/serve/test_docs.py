@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/how-to/serve.md"
 CLIENT = ROOT / "docs/how-to/client.py"
 # A block of curl commands, and the one after it with what they print.
-SHOWN = re.compile(r"```sh\n(curl.*?)```\n\n```json\n(.*?)```", re.DOTALL)
+SHOWN = re.compile(r"```sh\n(curl.*?)```\n\n```text\n(.*?)```", re.DOTALL)
 
 
 @pytest.fixture(scope="module")
