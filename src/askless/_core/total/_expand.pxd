@@ -43,6 +43,12 @@ cdef class Expander:
         const uint8_t* is_open, Candidate* candidates, float64_t* bound,
     ) noexcept nogil
 
+    cdef intp_t list_candidates(
+        self, const Belief* state, const uint8_t* is_useful, const uint8_t* is_done,
+        const uint8_t* is_open, Candidate* candidates, bint* has_delayed,
+    ) noexcept nogil
+    cdef intp_t list_segments(self, const uint8_t* is_useful) noexcept nogil
+
     # Cut segments to what tests tell together: the state is split by the tests of the
     # cheapest bits, up to n_leaves parts.
     cdef void join(self, const Belief* state, intp_t n_segments) noexcept nogil

@@ -301,20 +301,16 @@ cdef class Expander:
                 n += 1
         return n
 
-    cdef intp_t expand(
+    cdef intp_t list_candidates(
         self, const Belief* state, const uint8_t* is_useful, const uint8_t* is_done,
-        const uint8_t* is_open, Candidate* candidates, float64_t* bound,
+        const uint8_t* is_open, Candidate* candidates, bint* has_delayed,
     ) noexcept nogil:
+        """List the tests that may come next, and cut the bits of all useful ones."""
         cdef:
-            intp_t i, test, n = 0, n_segments = 0, n_classes = 0, n_delayed = 0
-            int32_t earlier, number
-            intp_t n_slopes = self.problem.slope.shape[0]
-            float64_t open_bits = self.open_bits(state, &n_classes)
-            float64_t least = 1e300, base = 0.0, together
+            intp_t test, n = 0
+            int32_t earlier
             Candidate* candidate
-            Segment* segment
-        for i in range(self.problem.n_classes):
-            base += self.by_class[i] * self.problem.least_loss[i]
+        has_delayed[0] = False
         for test in range(self.problem.n_tests):
             if not is_useful[test]:
                 continue
@@ -325,7 +321,7 @@ cdef class Expander:
                 continue
             if self.problem.prices.delayed[test]:
                 # It comes with all that follows it; see `_batch`.
-                n_delayed += 1
+                has_delayed[0] = True
                 continue
             if self.most_charged(test, is_open) > state.left * (1 + SPENT) + SPENT:
                 continue
@@ -336,35 +332,59 @@ cdef class Expander:
                 state, test, is_open
             )
             n += 1
+        return n
+
+    cdef intp_t list_segments(self, const uint8_t* is_useful) noexcept nogil:
+        """List the segments of the useful tests, cheapest bits first."""
+        cdef:
+            intp_t i, test, n = 0, n_slopes = self.problem.slope.shape[0]
+            int32_t number
+            float64_t bits
         for i in range(self.problem.order.shape[0]):
             number = self.problem.order[i]
             test = number // n_slopes
-            if not is_useful[test] or self.parts[test, number % n_slopes] <= 0:
-                continue
-            segment = &self.segments[n_segments]
-            segment.bits = self.parts[test, number % n_slopes]
-            segment.number = number
-            segment.test = <int32_t> test
-            n_segments += 1
-        if self.use_information and self.n_leaves > 1:
-            self.join(state, n_segments)
+            bits = self.parts[test, number % n_slopes]
+            if is_useful[test] and bits > 0:
+                self.segments[n].bits = bits
+                self.segments[n].number = number
+                self.segments[n].test = <int32_t> test
+                n += 1
+        return n
+
+    cdef intp_t expand(
+        self, const Belief* state, const uint8_t* is_useful, const uint8_t* is_done,
+        const uint8_t* is_open, Candidate* candidates, float64_t* bound,
+    ) noexcept nogil:
+        cdef:
+            intp_t i, n, n_segments = 0, n_classes = 0
+            bint has_delayed
+            float64_t open_bits = self.open_bits(state, &n_classes)
+            float64_t least = 1e300, base = 0.0, lower
+        for i in range(self.problem.n_classes):
+            base += self.by_class[i] * self.problem.least_loss[i]
+        n = self.list_candidates(
+            state, is_useful, is_done, is_open, candidates, &has_delayed
+        )
+        if self.use_information:
+            n_segments = self.list_segments(is_useful)
+            if self.n_leaves > 1:
+                self.join(state, n_segments)
         for i in range(n):
-            candidate = &candidates[i]
-            candidate.lower = candidate.price + base
+            lower = candidates[i].price + base
             if self.use_information:
-                candidate.lower += bound_loss(
-                    self.problem, state, n_classes, open_bits - candidate.bits,
-                    self.segments, n_segments, candidate.test, state.left,
+                lower += bound_loss(
+                    self.problem, state, n_classes, open_bits - candidates[i].bits,
+                    self.segments, n_segments, candidates[i].test, state.left,
                 )
-            candidate.lower *= 1 - ROUNDING
-            least = min(least, candidate.lower)
-        if n_delayed > 0:
-            together = base
+            candidates[i].lower = lower * (1 - ROUNDING)
+            least = min(least, candidates[i].lower)
+        if has_delayed:
+            lower = base
             if self.use_information:
-                together += bound_loss(
+                lower += bound_loss(
                     self.problem, state, n_classes, open_bits, self.segments,
                     n_segments, -1, state.left,
                 )
-            least = min(least, together * (1 - ROUNDING))
+            least = min(least, lower * (1 - ROUNDING))
         bound[0] = least
         return n
