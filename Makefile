@@ -18,8 +18,25 @@ IGNORE_AGE := $(patsubst %,-W ignore::%Warning,Deprecation PendingDeprecation Fu
 	published_schema or odd_data_is_learned)'
 # What `make changelog` does: `--draft` shows the next release, `--yes` writes it.
 CHANGELOG_ARGS ?= --draft
+# The sanitizers see what kernels read and write. Their runtime must be loaded before
+# Python; every heap block is malloc's, so that its ends are watched. Leaks are not looked
+# for: Python itself keeps much until it ends. A kernel that asks for more than there is
+# must get MemoryError, as without them. Reports go to files, since a test may swallow what
+# a child prints; a report fails the target whatever the tests say.
+SANITIZE_REPORTS := $(abspath build/sanitize-reports)
+SANITIZE := -Csetup-args=-Db_sanitize=address,undefined -Csetup-args=-Db_lundef=false \
+	-Csetup-args=-Dc_args=-fsanitize=float-cast-overflow -Csetup-args=-Dbuildtype=debugoptimized
+SANITIZE_ENV = PYTHONMALLOC=malloc ASKLESS_SANITIZED=1 \
+	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=$(SANITIZE_REPORTS)/address \
+	UBSAN_OPTIONS=print_stacktrace=1:log_path=$(SANITIZE_REPORTS)/undefined
+# Tests that the sanitized build runs: all but those that look at files of the project, and
+# those that start a browser, which would be watched as well.
+SANITIZE_TESTS ?= tests $(patsubst %,--ignore=tests/%,docs packaging export/test_page.py)
 # How long the campaign tries, on every core.
 HOURS ?= 1
+# Empty to leave the page of the documentation as it is.
+CAMPAIGN_PAGE ?= --page
 
 BIN := $(abspath $(VENV))/bin
 BUILD := $(abspath build/$(notdir $(VENV:.%=%)))
@@ -39,8 +56,8 @@ COMPILE := $(BIN)/ninja -C $(BUILD) --quiet
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check format bench bench-quick docs campaign debug-test \
-	minimal-test coverage coverage-core sizes changelog sdist wheel dist-test serial-test \
-	venv build clean
+	sanitize-test minimal-test coverage coverage-core sizes changelog sdist wheel dist-test serial-test \
+	axe fuzz-api venv build clean
 
 help:  ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | \
@@ -75,13 +92,34 @@ docs: build $(VENV)/.stamp-docs  ## Build the documentation in docs/_build
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
 	@echo "See docs/_build/index.html"
 
-campaign: build $(VENV)/.stamp-test  ## Try to break the promises: HOURS=1, or SECONDS=300
-	$(BIN)/python -m campaign.run --page $(if $(SECONDS),--seconds $(SECONDS),--hours $(HOURS)) $(CAMPAIGN_ARGS)
+campaign: build $(VENV)/.stamp-test $(VENV)/.stamp-campaign  ## Try to break the promises: HOURS=1, or SECONDS=300
+	$(BIN)/python -m campaign.run $(CAMPAIGN_PAGE) $(if $(SECONDS),--seconds $(SECONDS),--hours $(HOURS)) $(CAMPAIGN_ARGS)
+
+axe: build/npm/node_modules/axe-core  ## Fetch what looks for barriers in pages (needs npm)
+
+build/npm/node_modules/axe-core:
+	@mkdir -p build/npm
+	npm install --silent --no-audit --no-fund --prefix build/npm axe-core
+
+fuzz-api: build $(VENV)/.stamp-test  ## Send the service anything: SECONDS=60
+	@test -d .venv-fuzz || $(PYTHON) -m venv .venv-fuzz
+	.venv-fuzz/bin/python -m pip install -qq --disable-pip-version-check schemathesis
+	$(BIN)/python .ci/fuzz_api.py .venv-fuzz/bin/schemathesis --seconds $(or $(SECONDS),60)
 
 debug-test:  ## Run all tests of kernels with bounds and divisions checked
 	@$(MAKE) --no-print-directory test VENV=.venv-debug \
 		MESON_ARGS="-Csetup-args=-Ddebug_checks=true -Csetup-args=-Dbuildtype=debugoptimized" \
 		PYTEST_ARGS="$(DEBUG_TESTS) $(PYTEST_ARGS)"
+
+sanitize-test:  ## Run the tests with kernels watched by the address and undefined-behaviour sanitizers
+	@$(MAKE) --no-print-directory build .venv-sanitize/.stamp-test VENV=.venv-sanitize \
+		MESON_ARGS="$(SANITIZE)"
+	@rm -rf $(SANITIZE_REPORTS) && mkdir -p $(SANITIZE_REPORTS)
+	@$(SANITIZE_ENV) .venv-sanitize/bin/python -m pytest -n $(WORKERS) -p no:cacheprovider \
+		$(SANITIZE_TESTS) $(PYTEST_ARGS); status=$$?; \
+		cat $(SANITIZE_REPORTS)/* 2>/dev/null; \
+		echo "$$(ls $(SANITIZE_REPORTS) | wc -l) processes with a report of a sanitizer"; \
+		[ -z "$$(ls $(SANITIZE_REPORTS))" ] && exit $$status || exit 1
 
 minimal-test:  ## Run the tests with the oldest packages that pyproject.toml allows
 	@mkdir -p build
@@ -125,7 +163,7 @@ build: $(BUILD)/.stamp-editable  ## Compile what changed
 venv: $(patsubst %,$(VENV)/.stamp-%,build package plot parquet test check bench docs coverage dist changelog)  ## Fill the environment with everything but Askless
 
 clean:  ## Remove every environment, build and cache
-	rm -rf .venv .venv-debug .venv-minimal .venv-coverage build dist docs/_build docs/generated docs/auto_examples
+	rm -rf .venv .venv-debug .venv-sanitize .venv-minimal .venv-coverage .venv-fuzz build dist docs/_build docs/generated docs/auto_examples
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks examples docs -name __pycache__ -prune \
 		-exec rm -rf {} + 2>/dev/null || true
@@ -142,6 +180,13 @@ $(VENV)/.stamp-%: $(VENV)/.stamp-venv pyproject.toml
 	@echo "Installing what '$*' needs"
 	@$(BIN)/python .ci/requires.py $* > $@.txt
 	@$(PIP_INSTALL) -r $@.txt
+	@touch $@
+
+# Where there is no package for this Python, the campaign goes on without.
+$(VENV)/.stamp-campaign: $(VENV)/.stamp-venv pyproject.toml
+	@echo "Installing what 'campaign' needs"
+	@$(BIN)/python .ci/requires.py campaign > $@.txt
+	@$(PIP_INSTALL) -r $@.txt || echo "It is not to be had: damage is not steered."
 	@touch $@
 
 # In the folder of the build, so that whoever removes that folder gets it again.

@@ -3,8 +3,8 @@
 A child interviews itself and writes every step that it was told was done to a pipe. It
 is killed with SIGKILL at a random moment; afterwards the log must replay, and must hold
 every step that the child had acknowledged. A policy that is being saved over another is
-the old one or the new one, never half of each. For a power cut, every write that was
-not synced is dropped, and the same must hold.
+the old one or the new one, never half of each. For a power cut, every write and every
+name that was not synced is dropped, and the same must hold.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def _fill_disk(folder: Path, policy: Policy, rng: np.random.Generator) -> None:
 
 
 class _Disk:
-    """What would be left of a file if the power failed: what was synced.
+    """What would be left of a log if the power failed: what was synced.
 
     Writes since the last sync may be there whole, in part or not at all.
     """
@@ -188,11 +188,31 @@ class _Disk:
         return self.synced + rest[: int(rng.integers(len(rest) + 1))]
 
 
+def _create_with_name_on_disk(path: Path, policy: Policy) -> Interview:
+    """Begin a log, and look whether its name was synced when that was acknowledged."""
+    synced: list[int] = []
+    sync = os.fsync
+
+    def watch_sync(descriptor: int) -> None:
+        sync(descriptor)
+        synced.append(os.fstat(descriptor).st_ino)
+
+    os.fsync = watch_sync
+    try:
+        interview = Interview(policy, Journal.create(path, policy))
+    finally:
+        os.fsync = sync
+    content, name = path.stat().st_ino, path.parent.stat().st_ino
+    assert content in synced, "the first line of a log was not synced"
+    assert synced[-1] == name, "the name of a log was not synced"
+    return interview
+
+
 def _cut_power(folder: Path, policy: Policy, rng: np.random.Generator) -> None:
     """Drop what was not synced after any write or sync, and look at what is left."""
     path = folder / "power.jsonl"
     path.unlink(missing_ok=True)
-    interview = Interview(policy, Journal.create(path, policy))
+    interview = _create_with_name_on_disk(path, policy)
     disk, n_told = _Disk(path), interview.journal.n_lines
     left: list[tuple[bytes, int]] = []
     sync, write = os.fsync, os.write
@@ -225,6 +245,46 @@ def _cut_power(folder: Path, policy: Policy, rng: np.random.Generator) -> None:
         again.close()
 
 
+def _cut_power_while_saving(
+    folder: Path, policies: list[Policy], rng: np.random.Generator
+) -> None:
+    """Drop what was not synced at every step of a save, and look at what is left.
+
+    The disk is the worst that is allowed: content stays only if it was synced, a new
+    name at once or, if its folder was not synced, never.
+    """
+    path = folder / f"power-{rng.integers(2**32)}.json"
+    old, new = (policies[i] for i in rng.permutation(2))
+    if is_there := bool(rng.random() < 0.5):
+        old.save(path)
+    before = dump(old) if is_there else None
+    synced: set[int] = set()
+    early: list[bytes | None] = []
+    late: list[bytes | None] = [before]
+    sync, replace = os.fsync, os.replace
+
+    def watch_sync(descriptor: int) -> None:
+        sync(descriptor)
+        synced.add(os.fstat(descriptor).st_ino)
+        if os.fstat(descriptor).st_ino == folder.stat().st_ino and early:
+            late.append(early[-1])
+
+    def watch_replace(source: Any, target: Any) -> None:
+        is_synced = os.stat(source).st_ino in synced
+        early.append(Path(source).read_bytes() if is_synced else b"")
+        replace(source, target)
+
+    os.fsync, os.replace = watch_sync, watch_replace
+    try:
+        new.save(path)
+    finally:
+        os.fsync, os.replace = sync, replace
+    for left in (*early, *late):
+        assert left in (before, dump(new)), "half of a policy file would be left"
+    assert late[-1] == dump(new), "a policy that was saved would not be left"
+    path.unlink()
+
+
 def try_crashes(budget: Budget, tally: Tally) -> None:
     """Kill, fill and cut until the time is over."""
     if sys.platform == "win32":
@@ -238,18 +298,23 @@ def try_crashes(budget: Budget, tally: Tally) -> None:
         ("kills while logging", lambda f: _kill_one_interview(f, policy, rng)),
         ("kills while saving", lambda f: _kill_one_save(f, policies, known, rng)),
         ("full disks", lambda f: _fill_disk(f, policy, rng)),
-        ("power cuts", lambda f: _cut_power(f, policy, rng)),
+        ("power cuts while logging", lambda f: _cut_power(f, policy, rng)),
+        (
+            "power cuts while saving",
+            lambda f: _cut_power_while_saving(f, policies, rng),
+        ),
     ]
-    weights = np.array([0.5, 0.2, 0.2, 0.1])
+    weights = np.array([0.5, 0.2, 0.15, 0.1, 0.05])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         while not budget.is_over:
             what, act = acts[rng.choice(len(acts), p=weights)]
+            told = None
             try:
                 told = act(folder)
             except (AsklessError, AssertionError, OSError) as error:
                 rest = b"\n".join(p.read_bytes() for p in folder.glob("*.jsonl"))
-                tally.find(what.replace(" ", "-"), rest, ".txt", error)
+                tally.find(what, rest, ".txt", error)
             tally.counts[what] += 1
             if what.startswith("kills"):
                 tally.counts["kills"] += 1

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +32,8 @@ from tests.strategies import random_rows
 
 __all__ = ["FORMATS", "Format", "receive", "try_files"]
 
+# Seconds that one file may take.
+PATIENCE = 30
 # In memory where there is such a folder: a million files need not meet the disk.
 SCRATCH = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else None
 
@@ -265,8 +269,27 @@ def receive(name: str, raw: bytes) -> str:
     return FORMATS[name].receive(raw)
 
 
+@contextmanager
+def _watched() -> Iterator[None]:
+    """Raise TimeoutError in what takes longer than any file of this size may."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _raise_timeout(number: int, frame: object) -> None:
+    raise TimeoutError(f"a file took more than {PATIENCE} s")
+
+
 def try_files(budget: Budget, tally: Tally) -> None:
     """Damage files of every format until the time is over."""
+    if hasattr(signal, "SIGALRM"):
+        signal.signal(signal.SIGALRM, _raise_timeout)
     rng = np.random.default_rng(budget.seed)
     names = list(FORMATS)
     # Most are refused at the first look and cost little; parts go deeper.
@@ -287,9 +310,10 @@ def _try_one(rng: np.random.Generator, name: str, form: Format, tally: Tally) ->
             if damaged:
                 damaged = damage_bytes(rng, damaged, form.seeds)
     try:
-        received = form.receive(damaged)
+        with _watched():
+            received = form.receive(damaged)
     except Exception as error:
-        tally.find(name.replace(" ", "-"), damaged, form.suffix, error)
+        tally.find(name, damaged, form.suffix, error)
         received = "broke a promise"
     tally.counts["mutants"] += 1
     tally.counts[f"{name}: {received}"] += 1

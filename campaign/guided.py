@@ -14,11 +14,15 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
+
 from campaign.target import Budget, Tally
 
 __all__ = ["try_guided"]
 
 HERE = Path(__file__).parent
+# Seconds that importing with instruments takes.
+START = 5
 FORMATS = ("policy", "table", "costs", "costs in TOML", "log")
 
 
@@ -27,10 +31,13 @@ def try_guided(budget: Budget, tally: Tally) -> None:
     if importlib.util.find_spec("atheris") is None:
         tally.notes.append("atheris is not installed: nothing was tried")
         return
-    for number, name in enumerate(FORMATS):
-        seconds = budget.left / (len(FORMATS) - number)
-        if seconds >= 2:
-            _fuzz(name, int(seconds), budget.seed, tally)
+    # Little time goes to few formats: starting takes some seconds for each.
+    few = max(1, min(len(FORMATS), int(budget.left / (2 * START))))
+    first = budget.seed % len(FORMATS)
+    names = [FORMATS[(first + i) % len(FORMATS)] for i in range(few)]
+    for number, name in enumerate(names):
+        seconds = budget.left / (few - number) - START
+        _fuzz(name, max(2, int(seconds)), budget.seed, tally)
 
 
 def _fuzz(name: str, seconds: int, seed: int, tally: Tally) -> None:
@@ -60,8 +67,10 @@ def _fuzz(name: str, seconds: int, seed: int, tally: Tally) -> None:
             timeout=seconds + 300,
         )
         runs = re.search(r"number_of_executed_units:\s*(\d+)", done.stderr)
+        news = re.search(r"new_units_added:\s*(\d+)", done.stderr)
         tally.counts["mutants"] += int(runs[1]) if runs else 0
         tally.counts[f"{name}: guided"] += int(runs[1]) if runs else 0
+        tally.counts[f"{name}: reached new branches"] += int(news[1]) if news else 0
         for crash in sorted(crashes.iterdir()):
             error = RuntimeError(done.stderr[-3000:])
             tally.find(f"guided-{name}", crash.read_bytes(), ".bin", error)
@@ -75,6 +84,7 @@ def main() -> None:
 
     with atheris.instrument_imports(include=["askless"]):
         from campaign import files
+    from campaign.damage import damage_bytes, damage_parts
 
     name, corpus = sys.argv[1], Path(sys.argv[2])
     form = files.FORMATS[name]
@@ -84,7 +94,21 @@ def main() -> None:
     def receive(raw: bytes) -> None:
         form.receive(raw)
 
-    atheris.Setup([sys.argv[0], *sys.argv[2:]], receive)
+    def mutate(raw: bytes, most: int, seed: int) -> bytes:
+        """Change bytes as libFuzzer does, or parts and lines as the campaign does."""
+        rng = np.random.default_rng(seed)
+        if raw and rng.random() < 0.2:
+            try:
+                if form.mend is not None:
+                    raw = damage_parts(rng, raw, form.mend)
+                else:
+                    raw = damage_bytes(rng, raw, form.seeds)
+            except (ValueError, RecursionError, AttributeError):
+                pass  # no longer JSON, or too deep for it
+            return raw[:most]
+        return bytes(atheris.Mutate(raw, most))
+
+    atheris.Setup([sys.argv[0], *sys.argv[2:]], receive, custom_mutator=mutate)
     atheris.Fuzz()
 
 

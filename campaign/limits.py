@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -22,11 +23,19 @@ import askless
 from askless.exceptions import AsklessError
 from campaign.target import Budget, Tally
 
-__all__ = ["try_limits"]
+__all__ = ["make_works", "try_limits", "with_little_memory"]
 
 MEGABYTE = 1 << 20
 # Besides a fifth of the limit: reading, coding, writing the policy down.
 AROUND = 0.5
+# What a time limit is given to.
+SOLVED = ("solve", "solve worst", "solve unknown")
+LEARNERS = {
+    "LSID3": askless.LSID3Classifier,
+    "ACT": askless.ACTClassifier,
+    "ICET": askless.ICETClassifier,
+    "cost tree": askless.CostTreeClassifier,
+}
 FINE, NO_MEMORY, REFUSED, WRONG = 0, 10, 11, 12
 
 
@@ -40,7 +49,7 @@ def _rows(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:  #
     return X, (X[:, 0] + X[:, 1] * X[:, 2] > rng.normal(size=n)).astype(int)
 
 
-def _works(rng: np.random.Generator) -> dict[str, Callable[[], object]]:
+def make_works(rng: np.random.Generator) -> dict[str, Callable[[], object]]:
     """Return what is done with little memory; inputs are made before the limit."""
     table, (X, y) = _table(rng, 400, 60), _rows(rng, 150_000)
     tree = askless.GreedyTreeClassifier(max_depth=8).fit(X, y)
@@ -56,6 +65,14 @@ def _works(rng: np.random.Generator) -> dict[str, Callable[[], object]]:
         "learn a cost tree": lambda: askless.CostTreeClassifier(
             mistakes=20, time_limit=2, random_state=0
         ).fit(X[:3000], y[:3000]),
+        "learn a cost tree in threads": lambda: askless.CostTreeClassifier(
+            mistakes=20, time_limit=2, random_state=0, n_jobs=2
+        ).fit(X[:3000], y[:3000]),
+        "learn a forest in threads": lambda: askless.BudgetForestClassifier(
+            n_estimators=5, random_state=0, n_jobs=2
+        ).fit(X, y),
+        "solve in threads": lambda: askless.solve(table, time_limit=2, n_jobs=2),
+        "predict in threads": lambda: tree.policy_.predict(X, n_jobs=2),
         "predict by a tree": lambda: tree.predict(X),
         "predict by a forest": lambda: forest.predict(X),
         "load": lambda: askless.policy._file.parse(
@@ -69,7 +86,7 @@ def _used() -> int:
         return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def _with_little_memory(work: Callable[[], object], room: int) -> int:
+def with_little_memory(work: Callable[[], object], room: int) -> int:
     """Return how a child ended that may use so many more bytes: see the codes above."""
     import resource
 
@@ -88,6 +105,8 @@ def _with_little_memory(work: Callable[[], object], room: int) -> int:
                 code = NO_MEMORY
             except AsklessError:
                 code = REFUSED
+            except BaseException:
+                traceback.print_exc()
         finally:
             os._exit(code)
     _, status = os.waitpid(child, 0)
@@ -99,14 +118,14 @@ def _with_little_memory(work: Callable[[], object], room: int) -> int:
 
 def _limited(name: str, limit: float, rng: np.random.Generator) -> Callable[[], object]:
     """Return some work that was given a time limit."""
-    if name in ("ACT", "cost tree"):
+    if name in LEARNERS:
         X, y = _rows(rng, 3000)
-        options = {"mistakes": 30, "time_limit": limit, "random_state": 0}
-        learners = {
-            "ACT": askless.ACTClassifier,
-            "cost tree": askless.CostTreeClassifier,
-        }
-        return partial(learners[name](**options).fit, X, y)
+        options = {"time_limit": limit, "random_state": 0}
+        if name != "LSID3":
+            options["mistakes"] = 30
+        if name == "ICET":
+            options["trials"] = 10**6
+        return partial(LEARNERS[name](**options).fit, X, y)
     table = _table(rng, 300, 40)
     if name == "solve unknown":
         cells = rng.integers(0, 2, size=(64, 40)).astype(object)
@@ -119,9 +138,7 @@ def _limited(name: str, limit: float, rng: np.random.Generator) -> Callable[[], 
 def _hold_time(rng: np.random.Generator) -> tuple[str, float, float]:
     """Return what was limited, the limit and how long it took."""
     limit = float(rng.choice([0.3, 1.0, 2.5]))
-    name = str(
-        rng.choice(["solve", "solve worst", "solve unknown", "ACT", "cost tree"])
-    )
+    name = str(rng.choice([*SOLVED, *LEARNERS]))
     work = _limited(name, limit, rng)
     start = time.monotonic()
     with warnings.catch_warnings():
@@ -133,14 +150,14 @@ def _hold_time(rng: np.random.Generator) -> tuple[str, float, float]:
 def try_limits(budget: Budget, tally: Tally) -> None:
     """Try little memory and little time by turns until the time is over."""
     rng = np.random.default_rng(budget.seed)
-    works = _works(rng) if sys.platform == "linux" else {}
+    works = make_works(rng) if sys.platform == "linux" else {}
     if not works:
         tally.notes.append("limits on memory are tried on Linux only")
     while not budget.is_over:
         for name, work in works.items():
             room = int(rng.choice([0, 0.25, 1, 4, 16, 64, 256]) * MEGABYTE)
             try:
-                code = _with_little_memory(work, room)
+                code = with_little_memory(work, room)
                 ends = {FINE: "done", NO_MEMORY: "MemoryError", REFUSED: "refused"}
                 tally.counts[f"little memory: {ends[code]}"] += 1
             except AssertionError as error:

@@ -2,13 +2,14 @@
 
 Parts run side by side, one process for each core, and each for its share of the time.
 What they tried and found is added up over all runs in ``campaign/results`` and written
-to ``docs/campaign.md``; what broke a promise is kept in ``campaign/findings``, where
+to ``docs/campaign.md``; what broke a promise is kept in ``tests/findings``, where
 ``tests/test_findings.py`` tries it again.
 """
 
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import json
 import os
 import platform
@@ -26,6 +27,8 @@ from campaign.target import Budget, Part, Tally
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 PAGE = HERE.parent / "docs" / "campaign.md"
+# Seconds that a part may take beyond its time.
+PATIENCE = 240
 LIBRARIES = ("numpy", "scikit-learn", "lightgbm", "xgboost-cpu", "xgboost", "atheris")
 
 
@@ -60,10 +63,13 @@ def run_part(name: str, seconds: float, seed: int, path: Path) -> None:
     """Run one part in this process and write its tally."""
     part = load_parts()[name]
     tally, budget = Tally(name), Budget(seconds, seed)
+    # A part that hangs says where, and ends as one that crashed.
+    faulthandler.dump_traceback_later(1.5 * seconds + PATIENCE, exit=True)
     try:
         part.run(budget, tally)
     except KeyboardInterrupt:
         tally.notes.append("interrupted")
+    faulthandler.cancel_dump_traceback_later()
     tally.seconds = time.monotonic() - budget.started
     path.write_text(tally.to_json() + "\n", encoding="utf-8")
 
@@ -87,7 +93,9 @@ def wait_for(name: str, process: Any, path: Path) -> bool:
         tally.find("crash", f"{name} {path.stem}".encode(), ".txt", error)
         path.write_text(tally.to_json() + "\n", encoding="utf-8")
     result = json.loads(path.read_text(encoding="utf-8"))
-    tried = ", ".join(f"{k} {v:,}" for k, v in result["counts"].items())
+    kinds = {what: len(seen) for what, seen in result["kinds"].items()}
+    counts = {**result["counts"], **kinds}
+    tried = ", ".join(f"{k} {v:,}" for k, v in counts.items())
     print(f"{name}: {len(result['findings'])} findings; {tried}", flush=True)
     for finding in result["findings"][:5]:
         print(f"  {finding['file']}: {finding['error'][:200]}", flush=True)
@@ -122,12 +130,12 @@ def add_up() -> dict[str, Any]:
         result = json.loads(path.read_text(encoding="utf-8"))
         part = total.setdefault(
             result["part"],
-            {"counts": Counter(), "seconds": 0.0, "findings": [], "notes": []},
-        )
-        most = {"different settings"}
-        for key, value in result["counts"].items():
-            old = part["counts"][key]
-            part["counts"][key] = max(old, value) if key in most else old + value
+            {"counts": Counter(), "kinds": {}, "seconds": 0.0, "findings": [],
+             "notes": []},
+        )  # fmt: skip
+        part["counts"].update(result["counts"])
+        for what, seen in result["kinds"].items():
+            part["kinds"].setdefault(what, set()).update(seen)
         part["seconds"] += result["seconds"]
         part["findings"] += result["findings"]
         part["notes"] += [n for n in result["notes"] if n not in part["notes"]]
@@ -144,12 +152,14 @@ def write_page() -> None:
         "What tries to break the promises of Askless, how often it has tried, and what",
         "it has found. This page is written by the command itself, `make campaign",
         "HOURS=1`, from the runs on one machine; [the threat model](security.md) says",
-        "what is promised.",
+        "what is promised. What was found earlier is kept in `tests/findings`, and",
+        "tried again with every change.",
         "",
-        f"{hours:.1f} hours of processor time; Python {platform.python_version()}, "
+        f"{hours:.1f} hours of trying; Python {platform.python_version()}, "
         + ", ".join(_versions())
         + ".",
         "",
+        *_sum_up(total),
     ]
     for name, part in parts.items():
         if name not in total:
@@ -157,13 +167,38 @@ def write_page() -> None:
         found = total[name]
         lines += [f"## {name.capitalize()}", "", part.promise, ""]
         lines += ["| tried | times |", "|---|--:|"]
-        lines += [f"| {k} | {v:,} |" for k, v in sorted(found["counts"].items())]
+        kinds = {what: len(seen) for what, seen in found["kinds"].items()}
+        counts = sorted({**found["counts"], **kinds}.items())
+        lines += [f"| {k} | {v:,} |" for k, v in counts]
         lines += [f"| **findings** | **{len(found['findings'])}** |", ""]
         lines += [f"* {finding['file']}: {_cell(finding['error'])}"
                   for finding in found["findings"][:20]]  # fmt: skip
-        lines += [f"{note}." for note in found["notes"]] + [""]
+        lines += [f"{note}." for note in found["notes"]]
+        lines += [""] if lines[-1] else []
     PAGE.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
     print(f"Wrote {PAGE.relative_to(HERE.parent)}")
+
+
+def _sum_up(total: dict[str, Any]) -> list[str]:
+    """Return a table of what matters most, over all parts."""
+    counts: Counter[str] = Counter()
+    for part in total.values():
+        counts.update(part["counts"])
+        counts.update({what: len(seen) for what, seen in part["kinds"].items()})
+        counts["findings"] += len(part["findings"])
+    shown = {
+        "damaged files": counts["mutants"],
+        "rows compared with the models that they came from": counts["rows compared"],
+        "settings of these models that were honoured": counts[
+            "different settings: equal"
+        ],
+        "settings that were refused by name": counts["different settings: refused"],
+        "processes killed": counts["kills"],
+        "parts that crashed or hung": counts["parts that crashed"],
+        "promises broken": counts["findings"],
+    }
+    lines = [f"| {what} | {times:,} |" for what, times in shown.items()]
+    return ["| in all | |", "|---|--:|", *lines, ""]
 
 
 def _cell(text: str) -> str:

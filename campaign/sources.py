@@ -1,16 +1,16 @@
 """Other libraries' models, over the grid of their settings: the same answers.
 
 A setting is drawn, a small model is fitted with it, and Askless either refuses it with
-an error of its own or answers every row as the library does, to the last bit: ordinary
-rows, rows at the model's own thresholds and one step beside them in both precisions,
-missing and huge values.
+an error that names it or answers every row as the library does, to the last bit:
+ordinary rows, rows at the model's own thresholds and one step beside them in both
+precisions, missing and huge values, categories by number and by name. Where every tree
+has ended, probabilities are compared too.
 """
 
 from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,211 +19,62 @@ from threadpoolctl import threadpool_limits
 
 import askless
 from askless.exceptions import AsklessError
+from campaign.settings import Recipe, draw_recipe
 from campaign.target import Budget, Tally
 
 __all__ = ["compare_source", "try_sources"]
 
 N_TESTS = 6
 N_ROWS = 400
+# Which column holds categories, where some do, and how many.
+CATEGORY, N_CATEGORIES = 1, 7
+# Numbers that stand for no category, or for one by their whole part.
+ODD_CODES = (N_CATEGORIES + 2, 1.5, 300, -1, -0.5)
+# Rows for each model, and for its probabilities, which need every tree.
+MANY, SOME = 20_000, 2_000
 
 
-def _choose(rng: np.random.Generator, **lists: list[Any]) -> dict[str, Any]:
-    """Return a few settings, each drawn from its list; the rest keep their defaults."""
-    chosen = {}
-    for name, values in lists.items():
-        if rng.random() < 0.4:
-            chosen[name] = values[rng.integers(len(values))]
-    return chosen
+# From a recipe to a model.
 
 
-def _trees(rng: np.random.Generator) -> dict[str, Any]:
-    name = str(
-        rng.choice(
-            [
-                "RandomForestClassifier",
-                "ExtraTreesClassifier",
-                "RandomForestRegressor",
-                "ExtraTreesRegressor",
-            ]
-        )
-    )
-    settings = _choose(
-        rng,
-        max_depth=[1, 3, 6, None],
-        max_leaf_nodes=[2, 7, 15],
-        min_samples_leaf=[1, 5, 0.05],
-        max_features=[1, 0.5, "sqrt"],
-        bootstrap=[True, False],
-        max_samples=[0.5] if rng.random() < 0.5 else [None],
-        ccp_alpha=[0.0, 0.01],
-        criterion=["gini", "entropy", "log_loss"]
-        if "Classifier" in name
-        else ["squared_error", "absolute_error", "friedman_mse", "poisson"],
-    )
-    if "Classifier" in name and rng.random() < 0.3:
-        settings["class_weight"] = str(rng.choice(["balanced", "balanced_subsample"]))
-    if settings.get("bootstrap") is False or "Extra" in name:
-        settings.pop("max_samples", None)
-    return {"library": "sklearn", "name": name, "settings": settings}
-
-
-def _gradient(rng: np.random.Generator) -> dict[str, Any]:
-    name = str(rng.choice(["GradientBoostingClassifier", "GradientBoostingRegressor"]))
-    is_classifier = "Classifier" in name
-    settings = _choose(
-        rng,
-        learning_rate=[0.03, 0.5, 1.0],
-        subsample=[0.5, 1.0],
-        max_depth=[1, 2, 4],
-        max_leaf_nodes=[3, 9],
-        init=["zero", None],
-        loss=["log_loss"] if is_classifier else ["squared_error", "huber", "quantile"],
-        n_iter_no_change=[2, None],
-    )
-    return {"library": "sklearn", "name": name, "settings": settings}
-
-
-def _histograms(rng: np.random.Generator) -> dict[str, Any]:
-    name = str(
-        rng.choice(["HistGradientBoostingClassifier", "HistGradientBoostingRegressor"])
-    )
-    is_classifier = "Classifier" in name
-    settings = _choose(
-        rng,
-        learning_rate=[0.03, 0.5],
-        max_leaf_nodes=[4, 31, None],
-        max_depth=[2, 5],
-        max_bins=[3, 16, 255],
-        l2_regularization=[0.0, 3.0],
-        early_stopping=[True, False],
-        monotonic_cst=[[1, -1, 0, 0, 0, 0]],
-        interaction_cst=["pairwise", "no_interactions"],
-        loss=["log_loss"]
-        if is_classifier
-        else ["squared_error", "absolute_error", "poisson", "gamma", "quantile"],
-    )
-    if settings.get("loss") == "quantile":
-        settings["quantile"] = 0.7
-    return {"library": "sklearn", "name": name, "settings": settings}
-
-
-def _lightgbm(rng: np.random.Generator) -> dict[str, Any]:
-    is_classifier = rng.random() < 0.6
-    settings = _choose(
-        rng,
-        boosting_type=["gbdt", "dart", "rf"],
-        learning_rate=[0.03, 0.5],
-        num_leaves=[2, 7, 31],
-        max_depth=[2, 5],
-        subsample=[0.6],
-        colsample_bytree=[0.5],
-        reg_alpha=[0.5],
-        reg_lambda=[2.0],
-        min_child_samples=[1, 20],
-        use_missing=[True, False],
-        zero_as_missing=[True, False],
-        boost_from_average=[True, False],
-        linear_tree=[True, False],
-        extra_trees=[True],
-        monotone_constraints=[[1, -1, 0, 0, 0, 0]],
-        max_bin=[3, 15, 255],
-        pred_early_stop=[True],
-        sigmoid=[0.5, 2.0],
-        is_unbalance=[True] if is_classifier else [False],
-        path_smooth=[1.0],
-        enable_bundle=[False],
-        data_sample_strategy=["goss"],
-        objective=["binary", "multiclass", "multiclassova", "cross_entropy"]
-        if is_classifier
-        else [
-            "regression", "regression_l1", "huber", "fair", "poisson", "quantile",
-            "mape", "gamma", "tweedie", "cross_entropy", "cross_entropy_lambda",
-        ],
-        start_iteration_predict=[2],
-    )  # fmt: skip
-    if settings.get("boosting_type") == "rf":
-        settings.update(subsample=0.7, subsample_freq=1)
-        settings.pop("data_sample_strategy", None)
-    name = "LGBMClassifier" if is_classifier else "LGBMRegressor"
-    return {"library": "lightgbm", "name": name, "settings": settings}
-
-
-def _xgboost(rng: np.random.Generator) -> dict[str, Any]:
-    is_classifier = rng.random() < 0.6
-    settings = _choose(
-        rng,
-        booster=["gbtree", "dart", "gblinear"],
-        learning_rate=[0.03, 0.5],
-        max_depth=[1, 3, 6],
-        max_leaves=[4, 9],
-        grow_policy=["lossguide"],
-        tree_method=["exact", "approx", "hist"],
-        subsample=[0.6],
-        colsample_bytree=[0.5],
-        gamma=[0.5],
-        reg_lambda=[0.0, 3.0],
-        num_parallel_tree=[3],
-        base_score=[0.3, 0.7],
-        missing=[np.nan, -1.0, 0.0],
-        monotone_constraints=["(1,-1,0,0,0,0)"],
-        max_bin=[3, 16],
-        scale_pos_weight=[3.0] if is_classifier else [1.0],
-        max_delta_step=[0.5],
-        multi_strategy=["one_output_per_tree", "multi_output_tree"],
-        early_stopping_rounds=[2],
-        objective=["binary:logistic", "multi:softprob", "multi:softmax",
-                   "binary:hinge", "binary:logitraw"]
-        if is_classifier
-        else [
-            "reg:squarederror", "reg:squaredlogerror", "reg:logistic",
-            "reg:pseudohubererror", "reg:absoluteerror", "reg:quantileerror",
-            "count:poisson", "reg:gamma", "reg:tweedie",
-        ],
-    )  # fmt: skip
-    if settings.get("objective") == "reg:quantileerror":
-        settings["quantile_alpha"] = 0.3
-    name = "XGBClassifier" if is_classifier else "XGBRegressor"
-    return {"library": "xgboost", "name": name, "settings": settings}
-
-
-def _families() -> list[Callable[[np.random.Generator], dict[str, Any]]]:
-    families = [_trees, _gradient, _histograms]
-    for name, draw in (("lightgbm", _lightgbm), ("xgboost", _xgboost)):
-        try:
-            __import__(name)
-        except ImportError:
-            continue
-        # Most settings are theirs.
-        families += [draw, draw, draw]
-    return families
-
-
-def _make_model(recipe: dict[str, Any]) -> Any:
+def _make_model(recipe: Recipe) -> Any:
     settings = dict(recipe["settings"])
-    settings.pop("start_iteration_predict", None)
+    seed, has_codes = recipe["seed"] % 2**31, recipe.get("form") == "codes"
     if recipe["library"] == "sklearn":
         size = {"max_iter": 12} if "Hist" in recipe["name"] else {"n_estimators": 12}
+        if has_codes:
+            settings["categorical_features"] = [CATEGORY]
         model = getattr(ensemble, recipe["name"])
-        return model(random_state=recipe["seed"] % 2**31, **size, **settings)
-    settings.update(n_estimators=12, n_jobs=1, random_state=recipe["seed"] % 2**31)
+        return model(random_state=seed, **size, **settings)
+    settings.update(n_estimators=12, n_jobs=1, random_state=seed)
     if recipe["library"] == "lightgbm":
         import lightgbm
 
         return getattr(lightgbm, recipe["name"])(verbose=-1, **settings)
     import xgboost
 
+    if recipe.get("form") in ("codes", "frame"):
+        settings["enable_categorical"] = True
+    if has_codes:
+        settings["feature_types"] = _types()
     return getattr(xgboost, recipe["name"])(verbosity=0, **settings)
 
 
-def _make_data(rng: np.random.Generator, recipe: dict[str, Any]) -> tuple[Any, Any]:
+def _types() -> list[str]:
+    return ["c" if i == CATEGORY else "q" for i in range(N_TESTS)]
+
+
+def _make_data(rng: np.random.Generator, recipe: Recipe) -> tuple[Any, Any]:
+    """Return rows as numbers, and their classes or numbers."""
     settings = recipe["settings"]
     X = rng.normal(size=(N_ROWS, N_TESTS)).round(1)
-    X[:, 1] = rng.integers(-3, 4, N_ROWS)
+    X[:, CATEGORY] = rng.integers(-3, 4, N_ROWS)
+    score = X[:, 0] + X[:, CATEGORY] * X[:, 2] + rng.normal(size=N_ROWS)
+    if recipe.get("form", "numbers") != "numbers":
+        X[:, CATEGORY] = (X[:, CATEGORY] * 3) % N_CATEGORIES
     no_missing = recipe["name"].startswith("Gradient")
     if rng.random() < 0.5 and not no_missing and not settings.get("linear_tree"):
         X[rng.random(X.shape) < 0.15] = np.nan
-    score = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1] * X[:, 2])
-    score = score + rng.normal(size=N_ROWS)
     objective = str(settings.get("objective", ""))
     if "Regressor" in recipe["name"]:
         if "logistic" in objective or "cross_entropy" in objective:
@@ -238,22 +89,73 @@ def _make_data(rng: np.random.Generator, recipe: dict[str, Any]) -> tuple[Any, A
     return X, np.digitize(score, cuts)
 
 
-def _fit(recipe: dict[str, Any], X: Any, y: Any) -> Any:
+def _as_given(recipe: Recipe, X: Any) -> Any:
+    """Return rows in the form that the recipe names."""
+    if recipe.get("form") != "frame":
+        return X
+    import pandas as pd
+
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(N_TESTS)])
+    names = [f"c{i}" for i in range(N_CATEGORIES)]
+    codes = np.where(np.isnan(X[:, CATEGORY]), -1, X[:, CATEGORY]).astype(int)
+    frame[f"x{CATEGORY}"] = pd.Categorical.from_codes(codes, names)
+    return frame
+
+
+def _fit(recipe: Recipe, X: Any, y: Any) -> Any:
     model = _make_model(recipe)
+    options: dict[str, Any] = {}
+    if recipe["library"] == "lightgbm" and recipe.get("form") == "codes":
+        options["categorical_feature"] = [CATEGORY]
+    half = len(X)
     if recipe["settings"].get("early_stopping_rounds"):
         half = len(X) // 2
-        return model.fit(X[:half], y[:half], eval_set=[(X[half:], y[half:])],
-                         verbose=False)  # fmt: skip
-    return model.fit(X, y)
+        rest = (_as_given(recipe, X[half:]), y[half:])
+        options.update(eval_set=[rest], verbose=False)
+    return model.fit(_as_given(recipe, X[:half]), y[:half], **options)
+
+
+def _bare(recipe: Recipe, model: Any) -> Any:
+    """Return what Askless is given: the estimator, or the library's own model in it."""
+    if not recipe.get("bare"):
+        return model
+    return model.booster_ if recipe["library"] == "lightgbm" else model.get_booster()
+
+
+def _predict(recipe: Recipe, given: Any, rows: Any) -> Any:
+    """Return what the library says; a bare model of classes says probabilities."""
+    if not recipe.get("bare"):
+        return given.predict(rows)
+    if recipe["library"] == "xgboost":
+        import xgboost
+
+        types = _types() if recipe.get("form") == "codes" else None
+        rows = xgboost.DMatrix(
+            rows, enable_categorical=recipe.get("form") != "numbers",
+            feature_types=types, nthread=1,
+        )  # fmt: skip
+    said = given.predict(rows)
+    is_said = ("multi:softmax", "cross_entropy")
+    if "Regressor" in recipe["name"] or recipe["settings"].get("objective") in is_said:
+        return said
+    return said.argmax(axis=1) if said.ndim == 2 else (said > 0.5).astype(int)
+
+
+# Rows and comparisons.
 
 
 def _hard_rows(
-    rng: np.random.Generator, policy: Any, X: Any, n_rows: int
+    rng: np.random.Generator, recipe: Recipe, policy: Any, X: Any, n_rows: int
 ) -> np.ndarray[Any, Any]:
     """Return rows at the policy's thresholds, beside them, and of odd values."""
     rows = X[rng.integers(len(X), size=n_rows)].copy()
     may_miss = bool(np.isnan(X).any())
+    has_category = recipe.get("form", "numbers") != "numbers"
     for column, test in enumerate(policy.tests):
+        if has_category and column == CATEGORY:
+            odd = [] if recipe["form"] == "frame" else ODD_CODES
+            rows[:, column] = rng.choice([*range(N_CATEGORIES), *odd], n_rows)
+            continue
         odd = [*test.cuts, 0.0, -0.0, -1.0, 1e-40, 1e30, -1e30]
         values = rng.choice(odd, n_rows)
         side = rng.choice([-np.inf, np.inf], n_rows)
@@ -268,56 +170,78 @@ def _hard_rows(
     return rows
 
 
-def draw_recipe(rng: np.random.Generator) -> dict[str, Any]:
-    """Return a library, a model and its settings, drawn at random."""
-    families = _families()
-    recipe = families[rng.integers(len(families))](rng)
-    recipe["seed"] = int(rng.integers(2**40))
-    return recipe
+def _assert_same(expected: Any, found: Any, what: str) -> None:
+    expected, found = np.asarray(expected), np.asarray(found)
+    assert expected.shape == found.shape, f"{what}: {expected.shape}, {found.shape}"
+    same = expected == found
+    differs = np.flatnonzero(~(same if same.ndim == 1 else same.all(axis=1)))
+    assert not len(differs), (
+        f"{what}, row {differs[0]} of {len(expected)}: the model says "
+        f"{expected[differs[0]]!r}, Askless {found[differs[0]]!r}; "
+        f"{len(differs)} rows differ"
+    )
 
 
-def compare_source(recipe: dict[str, Any], n_rows: int) -> tuple[str, int]:
+def _compare(
+    rng: np.random.Generator, recipe: Recipe, given: Any, X: Any, n_rows: int
+) -> int:
+    """Compare the answers for hard rows; return how many."""
+    costs = rng.integers(0, 6, N_TESTS).astype(float)
+    bounds = str(rng.choice(["deep", "path"]))
+    adaptive = askless.AdaptiveEnsemble(given, costs, bounds=bounds).fit()
+    rows = _hard_rows(rng, recipe, adaptive.policy_, X, n_rows)
+    rows = _as_given(recipe, rows)
+    _assert_same(_predict(recipe, given, rows), adaptive.predict(rows), "predict")
+    if not hasattr(given, "predict_proba"):
+        return n_rows
+    whole = askless.AdaptiveEnsemble(given, costs, bounds=bounds, stop="complete")
+    few = rows[:SOME]
+    shares = whole.fit().predict_proba(few)
+    _assert_same(given.predict_proba(few), shares, "predict_proba")
+    return n_rows
+
+
+def _is_named(recipe: Recipe, message: str) -> bool:
+    """Return whether a message names a setting, by its name or its value."""
+    settings = recipe["settings"]
+    texts = [value for value in settings.values() if isinstance(value, str)]
+    words = [*settings, *texts]
+    if recipe.get("form", "numbers") != "numbers":
+        words.append("categor")
+    return any(word in message for word in words)
+
+
+def compare_source(recipe: Recipe, n_rows: int) -> tuple[str, int]:
     """Return how a setting was received, and how many rows were compared.
 
-    Raises AssertionError if an answer differs from the library's.
+    Raises AssertionError if an answer differs from the library's, or if a setting is
+    refused by an error that does not name it.
     """
     rng = np.random.default_rng(recipe["seed"])
     X, y = _make_data(rng, recipe)
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         try:
-            model = _fit(recipe, X, y)
-            model.predict(X[:3])
+            given = _bare(recipe, _fit(recipe, X, y))
+            _predict(recipe, given, _as_given(recipe, X[:3]))
         except Exception:
             # The library itself does not take these settings together.
             return "not a model", 0
-        costs = rng.integers(0, 6, N_TESTS).astype(float)
-        bounds = str(rng.choice(["deep", "path"]))
         try:
-            adaptive = askless.AdaptiveEnsemble(model, costs, bounds=bounds).fit()
-            policy = adaptive.policy_
-        except AsklessError:
-            return "refused", 0
-        rows = _hard_rows(rng, policy, X, n_rows)
-        expected = model.predict(rows)
-        found = adaptive.predict(rows)
-        differs = np.flatnonzero(np.asarray(expected) != np.asarray(found))
-        assert not len(differs), (
-            f"row {differs[0]} of {len(rows)}: the model says "
-            f"{expected[differs[0]]!r}, Askless {found[differs[0]]!r}; "
-            f"{len(differs)} rows differ"
-        )
-    return "equal", len(rows)
+            return "equal", _compare(rng, recipe, given, X, n_rows)
+        except AsklessError as error:
+            refusal = str(error)
+        assert _is_named(recipe, refusal), f"refused without a name: {refusal}"
+        return "refused", 0
 
 
 def try_sources(budget: Budget, tally: Tally) -> None:
     """Draw settings and compare rows until the time is over."""
     rng = np.random.default_rng(budget.seed)
-    seen: set[str] = set()
     while not budget.is_over:
         recipe = draw_recipe(rng)
         try:
-            received, n_rows = compare_source(recipe, 20_000)
+            received, n_rows = compare_source(recipe, MANY)
         except Exception as error:
             content = json.dumps(recipe, indent=1).encode()
             tally.find("source", content, ".json", error)
@@ -325,5 +249,6 @@ def try_sources(budget: Budget, tally: Tally) -> None:
         tally.counts[f"models: {received}"] += 1
         tally.counts["rows compared"] += n_rows
         if received in ("equal", "refused"):
-            seen.add(f"{recipe['name']} {sorted(recipe['settings'].items(), key=str)}")
-        tally.counts["different settings"] = len(seen)
+            settings = sorted(recipe["settings"].items(), key=str)
+            kind = f"{recipe['name']} {recipe['form']} {recipe['bare']} {settings}"
+            tally.note_kind(f"different settings: {received}", kind)

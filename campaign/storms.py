@@ -24,7 +24,7 @@ from campaign.target import Budget, Tally
 from tests.policy.examples import EXAMPLES, make_example
 from tests.strategies import random_rows
 
-__all__ = ["try_storms"]
+__all__ = ["fight_for_a_log", "raise_storm", "try_storms"]
 
 N_THREADS = 8
 N_CASES = 200
@@ -37,7 +37,7 @@ def _walk(policy: Policy, rows: dict[str, Any], case: int) -> tuple[Any, float, 
     return session.decision, session.spent, len(session.log)
 
 
-def _storm(name: str, seed: int) -> int:
+def raise_storm(name: str, seed: int) -> int:
     """Run one policy, fresh from its maker, by several threads; return the cases."""
     rng = np.random.default_rng(seed)
     alone = make_example(name)
@@ -102,7 +102,7 @@ def _log_policy() -> Policy:
     return askless.Sequence.from_table(table, stops_early=False)
 
 
-def _fight_for_a_log(seed: int) -> tuple[int, int]:
+def fight_for_a_log(seed: int) -> tuple[int, int]:
     """Let three processes write one log; return answers served and writers refused."""
     context = multiprocessing.get_context("spawn")
     policy = _log_policy()
@@ -134,7 +134,7 @@ def try_storms(budget: Budget, tally: Tally) -> None:
         for name in names:
             seed = int(rng.integers(2**31))
             try:
-                tally.counts["cases run by eight threads"] += _storm(name, seed)
+                tally.counts["cases run by eight threads"] += raise_storm(name, seed)
             except Exception as error:
                 tally.find("storm", f"{name} {seed}".encode(), ".txt", error)
             tally.counts["thread storms"] += 1
@@ -142,7 +142,7 @@ def try_storms(budget: Budget, tally: Tally) -> None:
                 break
         seed = int(rng.integers(2**31))
         try:
-            served, refused = _fight_for_a_log(seed)
+            served, refused = fight_for_a_log(seed)
             tally.counts["answers of competing writers"] += served
             tally.counts["writers refused"] += refused
         except Exception as error:

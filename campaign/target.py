@@ -20,7 +20,7 @@ from typing import Any
 __all__ = ["FINDINGS", "Budget", "Part", "Tally"]
 
 # Kept in the repository, so that what was found once is tried for ever.
-FINDINGS = Path(__file__).parent / "findings"
+FINDINGS = Path(__file__).parent.parent / "tests" / "findings"
 
 
 @dataclass
@@ -48,12 +48,19 @@ class Tally:
 
     part: str
     counts: Counter[str] = field(default_factory=Counter)
+    kinds: dict[str, set[str]] = field(default_factory=dict)
     findings: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
+    def note_kind(self, what: str, kind: str) -> None:
+        """Count different things: each is counted once, over all runs together."""
+        short = hashlib.sha256(kind.encode()).hexdigest()[:16]
+        self.kinds.setdefault(what, set()).add(short)
+
     def find(self, what: str, data: bytes, suffix: str, error: BaseException) -> None:
         """Keep what broke a promise, once for each content."""
+        what = what.replace(" ", "-")
         name = f"{what}-{hashlib.sha256(data).hexdigest()[:12]}{suffix}"
         FINDINGS.mkdir(exist_ok=True)
         (FINDINGS / name).write_bytes(data)
@@ -67,6 +74,7 @@ class Tally:
                 "part": self.part,
                 "seconds": round(self.seconds, 1),
                 "counts": dict(sorted(self.counts.items())),
+                "kinds": {what: sorted(seen) for what, seen in self.kinds.items()},
                 "findings": self.findings,
                 "notes": self.notes,
             },

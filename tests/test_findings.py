@@ -1,10 +1,13 @@
 """What the campaign once found is tried again, file by file."""
 
 import json
+import os
+import sys
 
+import numpy as np
 import pytest
 
-from campaign import files
+from campaign import files, limits, storms
 from campaign.sources import compare_source
 from campaign.target import FINDINGS
 
@@ -13,7 +16,7 @@ FORMATS = {name.replace(" ", "-"): name for name in files.FORMATS}
 
 
 def kept(prefix):
-    return sorted(FINDINGS.glob(f"{prefix}-*")) if FINDINGS.is_dir() else []
+    return sorted(FINDINGS.glob(f"{prefix}-????????????.*"))
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -28,6 +31,23 @@ def test_settings_that_were_found_are_equal_or_refused():
     for path in kept("source"):
         received, _ = compare_source(json.loads(path.read_bytes()), 2000)
         assert received in ("equal", "refused"), path.name
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits on memory need Linux")
+@pytest.mark.skipif("ASKLESS_SANITIZED" in os.environ, reason="sanitizers need room")
+def test_work_that_was_found_ends_by_itself_with_little_memory():
+    works = limits.make_works(np.random.default_rng(0))
+    for path in kept("memory"):
+        name, room = path.read_text().rsplit(" ", 1)
+        limits.with_little_memory(works[name], int(room))
+
+
+def test_storms_that_were_found_are_weathered():
+    for path in kept("storm"):
+        name, seed = path.read_text().rsplit(" ", 1)
+        storms.raise_storm(name, int(seed))
+    for path in kept("writers"):
+        storms.fight_for_a_log(int(path.read_text()))
 
 
 @pytest.mark.parametrize("name", FORMATS)

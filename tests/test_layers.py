@@ -12,13 +12,14 @@ ROOT = "askless"  # the layer of askless/__init__.py
 
 # From the bottom up. Packages on one line are siblings that do not know each other.
 STACK = [
-    ["_text", "exceptions"],
+    ["_disk", "_text", "exceptions"],
     ["_core"],
     ["problem"],
     ["policy"],
     ["solve"],
     ["learn"],
     ["evaluate", "export", "run"],
+    ["serve"],
 ]
 
 # The rooms of a package, from the bottom up, likewise. Modules that lie beside the
@@ -39,6 +40,7 @@ ROOMS = {
         ["sensitivity"],
     ],
     "learn": [["sources", "trees", "forest"], ["boost", "cost_tree"], ["rivals"]],
+    "serve": [["kept"], ["pages"]],
 }
 
 # A policy hands itself up to the layer that runs it, by name; only its annotations

@@ -73,7 +73,7 @@ NUMBER = NUMBERS["nodes"][CUT]["test"]
 SCHEMA_LIES = {
     "no format": (TREE, drop("format"), "missing required field `format`"),
     "other format": (TREE, put("format", "sklearn"), r"Invalid enum value 'sklearn'"),
-    "other version": (TREE, put("version", 2), r"Invalid enum value 2"),
+    "other version": (TREE, put("version", 0), r"Invalid enum value 0"),
     "version as text": (TREE, put("version", "1"), r"Expected `int`, got `str`"),
     "other kind": (TREE, put("kind", "hedge"), "Invalid enum value 'hedge'"),
     "unknown field": (TREE, put("notes", []), "contains unknown field `notes`"),

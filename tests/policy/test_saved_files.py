@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from askless.policy import load
-from askless.policy._file import dump, policy_digest
+from askless.exceptions import PolicyFileError
+from askless.policy import load, policy_schema
+from askless.policy._file import VERSION, dump, parse, policy_digest
 from askless.policy.codec import CODECS
 from tests.policy.examples import EXAMPLES, make_example
 
@@ -65,3 +66,27 @@ def test_an_old_file_decides_and_charges_as_it_did(name):
 def test_the_same_policy_still_makes_the_same_file(name):
     path = FILES / f"{name.replace(' ', '-')}.json"
     assert dump(make_example(name)) == path.read_bytes()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_of_a_newer_version_is_refused(name, tmp_path):
+    raw = (FILES / f"{name}.json").read_bytes()
+    newer = raw.replace(
+        b'"version": 1', b'"version": %d, "mood": "new"' % (VERSION + 1), 1
+    )
+    path = tmp_path / "newer.json"
+    path.write_bytes(newer)
+    for edited in (False, True):
+        with pytest.raises(PolicyFileError, match=r"newer Askless wrote\. Update"):
+            load(path, edited=edited)
+
+
+def test_the_version_is_the_one_of_the_schema():
+    schema = policy_schema()
+    record = schema["$defs"]["PolicyRecord"] if "$defs" in schema else schema
+    assert record["properties"]["version"]["enum"] == [VERSION]
+
+
+def test_another_file_with_a_version_is_not_called_newer():
+    with pytest.raises(PolicyFileError, match="must follow its schema"):
+        parse(b'{"format": "other", "version": 9}')

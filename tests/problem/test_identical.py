@@ -1,11 +1,15 @@
 """Cases that show the same are merged."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from askless.problem import Costs, Table
+from askless.problem._identical import number_columns
 
 cells = st.sampled_from([0, 1, None])
 
@@ -119,3 +123,14 @@ def test_many_identical_cases_are_paired_in_no_time():
     n = 100_000
     table = Table(np.zeros((n, 1)), np.arange(n) % 2)
     assert len(table.indistinct) == n - 1
+
+
+shapes = st.tuples(st.integers(1, 4), st.integers(0, 6))
+
+
+@given(arrays(float, shapes, elements=st.sampled_from([0.0, 0.1, 0.2, 1.0])))
+def test_equal_columns_have_one_number(rows):
+    numbers = number_columns(rows)
+    assert len(numbers) == rows.shape[1]
+    for a, b in itertools.combinations(range(len(numbers)), 2):
+        assert (numbers[a] == numbers[b]) == np.array_equal(rows[:, a], rows[:, b])

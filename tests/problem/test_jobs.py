@@ -8,7 +8,14 @@ import pytest
 
 import askless
 from askless.exceptions import InvalidOptionError
-from askless.problem._jobs import _note_fork, _Threads, count_threads, threads_for
+from askless.problem import _jobs
+from askless.problem._jobs import (
+    _note_fork,
+    _Threads,
+    count_threads,
+    starting_threads,
+    threads_for,
+)
 
 
 @pytest.fixture
@@ -53,6 +60,37 @@ def test_little_work_starts_no_threads(four_cores):
     assert threads_for(None, 1e9, least=100) == 1
     with pytest.raises(InvalidOptionError, match="n_jobs must be"):
         threads_for(0, 1, least=100)
+
+
+@pytest.mark.parametrize(("room", "threads"), [(10, 1), (300, 1), (600, 2), (9000, 4)])
+def test_little_address_space_has_room_for_few_threads(
+    four_cores, monkeypatch, room, threads
+):
+    monkeypatch.setattr(_jobs, "_find_room", lambda: room * 2**20)
+    assert count_threads(4) == threads
+
+
+def test_a_thread_without_room_is_a_lack_of_memory(monkeypatch):
+    with starting_threads():
+        pass
+    with pytest.raises(RuntimeError, match="another"), starting_threads():
+        raise RuntimeError("another")
+    monkeypatch.setattr(_jobs, "_find_room", lambda: 2**20)
+    with pytest.raises(MemoryError, match="must have room"), starting_threads():
+        pytest.fail("begun")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
+def test_the_room_is_what_the_limit_leaves(monkeypatch):
+    none = _jobs.resource.RLIM_INFINITY
+    monkeypatch.setattr(_jobs.resource, "getrlimit", lambda what: (none, none))
+    assert _jobs._find_room() == sys.maxsize
+    with open("/proc/self/statm") as file:
+        used = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    monkeypatch.setattr(
+        _jobs.resource, "getrlimit", lambda what: (used + 2**30, used + 2**30)
+    )
+    assert 2**29 < _jobs._find_room() < 2**31
 
 
 FORKED = """

@@ -234,6 +234,7 @@ def test_a_long_file_that_is_wrong_says_where(write, old, new, match):
             r"from 0 to 1. Got '1.8' of 'fever' of 'flu'",
         ),
         ("10 %", "110 %", 3, "fever", r"Got '110 %' of 'fever' of 'cold'"),
+        ("10 %", "1x %", 3, "fever", r"Got '1x %' of 'fever' of 'cold'"),
         ("10 %", "1_0", 3, "fever", r"Got '1_0 .an underscore.' of 'fever' of 'cold'"),
         ("0.6/0.4", "0.6/0.3", 3, "cough", r"Got the sum 0.9 for 'cough' of 'cold'"),
         ("0.6/0.4", "1/0/0", 3, "cough", r"for each of 'yes', 'no'. Got '1/0/0'"),
@@ -295,6 +296,7 @@ def test_a_file_of_accuracies_that_is_wrong_says_where(
         ("0.05\n", "0.7\n", r"at most 1. Got 3 for 3 conditions, with the sum 1.1 in"),
         ("0.05\n", "\n", r"Got 2 for 3 conditions"),
         ("sensitivity", "sens", r"must have the columns test, condition, sensitivity"),
+        (",prior", ",class", r"must stand in a file of cases. Got the column 'class'"),
     ],
 )
 def test_a_file_of_accuracies_says_what_to_do(write, old, new, match):

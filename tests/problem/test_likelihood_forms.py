@@ -252,6 +252,9 @@ def test_rows_of_a_case_must_agree(what):
         (np.array([[[0.5, np.nan]]]), {}, r"given, or none. Got NaN and"),
         (np.full((1, 1, 2), 0.5), {"alphabet": {"t0": ["a"]}}, r"Got 1 names for 2"),
         ([np.full((1, 2), 0.5), np.full((2, 2), 0.5)], {}, r"different lengths"),
+        ([[0.5, -0.1]], {}, r"from 0 to 1. Got -0.1 of 't1' of 'case 0'"),
+        (np.full((1, 1, 2), -0.5), {}, r"from 0 to 1. Got -0.5 of 't0' of 'case 0'"),
+        (np.full((2, 1, 2), 0.4), {}, r"Got the sum 0.8 for 't0' of 'case 0'"),
     ],
 )
 def test_what_is_no_table_is_refused(data, options, match):

@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from askless.datasets import make_random_table
 from askless.evaluate import evaluate
 from askless.exceptions import InvalidTableError
+from askless.policy._sample import sample_policy
 from askless.problem import Costs, Table
+from askless.problem._possible import Possible
 from askless.testing import plain_evaluate
-from tests.strategies import likelihood_tables, policies
+from tests.strategies import grow_at_random, likelihood_tables, policies
 
 FEVER = {"fever": {"flu": 0.8, "cold": 0.1}, "swab": {"flu": "yes", "cold": 0.02}}
 
@@ -79,6 +82,17 @@ def with_levels(table):
     return [i for i, test in enumerate(table.tests) if test.n_levels]
 
 
+def draw_bits(table, test):
+    """Return the logarithm of how many outcomes each case may show."""
+    alone = Possible(
+        table.codes[[test]],
+        [table.tests[test]],
+        [table.chances[test]],
+        [table.likelihoods[test]],
+    )
+    return alone.draw_bits
+
+
 @given(likelihood_tables())
 def test_what_is_possible_follows_from_the_chances(table):
     possible, n = table.possible, table.n_cases
@@ -86,6 +100,9 @@ def test_what_is_possible_follows_from_the_chances(table):
         can = possible.outcome_chances(test) > 0
         assert np.array_equal(possible.can_show_each(test)[:-1], can)
         assert possible.list_codes(test, [0]) == np.flatnonzero(can[:, 0]).tolist()
+        assert np.allclose(
+            draw_bits(table, test), np.log2(np.count_nonzero(can, axis=0))
+        )
         tells, rules_out = possible.tells(test), possible.rules_out(test)
         for a, b in itertools.product(range(n), repeat=2):
             assert tells[a, b] == (not np.any(can[:, a] & can[:, b]))
@@ -111,6 +128,21 @@ def test_draws_are_possible(table, seed):
         assert all(chances[table.possible.draw(test, c, rng), c] > 0 for c in cases)
 
 
+def test_drawn_cases_cost_what_is_worked_out():
+    table = make_random_table(6, 5, likelihoods=0.7, costs="integers", random_state=1)
+    rng = np.random.default_rng(2)
+    parts = (table.tests, table.classes, table.prices)
+    tree = next(
+        t for t in (grow_at_random(rng, *parts) for _ in range(99)) if t.depth > 2
+    )
+    exact = evaluate(tree, table)
+    drawn = sample_policy(tree, table, table.class_ids, most_runs=4000, seconds=60)
+    assert drawn.n_runs == 4000
+    assert exact.expected_cost > 0
+    assert abs(drawn.expected_cost - exact.expected_cost) < 1.5 * drawn.margin
+    assert drawn.error == pytest.approx(exact.error, abs=0.03)
+
+
 def test_draws_come_as_often_as_they_are_likely(fever):
     rng = np.random.default_rng(0)
     drawn = fever.possible.draw_all(0, np.repeat([0, 1], 20_000), rng)
@@ -121,7 +153,7 @@ def test_draws_come_as_often_as_they_are_likely(fever):
 @given(st.data())
 def test_a_policy_is_evaluated_as_by_trying_all_ways(data):
     table = data.draw(likelihood_tables())
-    tree = data.draw(policies(table, ["random"]))
+    tree = data.draw(policies(table, ["random", "sequence", "forest"]))
     found, plain = evaluate(tree, table), plain_evaluate(tree, table)
     assert found.expected_cost == pytest.approx(plain.expected_cost)
     assert found.worst_cost == pytest.approx(plain.worst_cost)
@@ -134,7 +166,7 @@ def test_a_policy_is_evaluated_as_by_trying_all_ways(data):
 @given(st.data())
 def test_splitting_a_case_by_its_own_chances_changes_no_cost(data):
     table = data.draw(likelihood_tables())
-    tree = data.draw(policies(table, ["random"]))
+    tree = data.draw(policies(table, ["random", "sequence", "forest"]))
     levels = np.array([test.n_levels for test in table.tests])
     cells = np.argwhere(table.is_unknown & (levels[:, None] > 0)).tolist()
     if not cells:

@@ -272,3 +272,13 @@ def test_without_the_extra_it_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", no_calamine)
     with pytest.raises(MissingExtraError, match=r"pip install 'askless\[sheets\]'"):
         read_columns(tmp_path / "t.xlsx")
+
+
+def test_files_of_likelihoods_are_spreadsheets_too(write):
+    text = "case,fever,cough\nflu,0.8,0.7\ncold,0.1,0.9\n"
+    plain = askless.read_table(write(text), likelihoods="wide")
+    other = write(text.replace(",", ";").replace(".", ","), "other.csv")
+    for options in ({}, {"separator": ";", "decimal": ","}):
+        table = askless.read_table(other, likelihoods="wide", **options)
+        for mine, theirs in zip(table.likelihoods, plain.likelihoods, strict=True):
+            assert np.array_equal(mine, theirs)

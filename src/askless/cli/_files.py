@@ -5,13 +5,12 @@ This module must not know what the files are for.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from askless import _disk
 from askless.exceptions import DataFileError
 
 __all__ = [
@@ -31,6 +30,7 @@ def is_policy_file(path: Path) -> bool:
 
     Examples
     --------
+    >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "x.json")
     >>> _ = path.write_text('{"format": "askless-policy", ...}')
     >>> is_policy_file(path)
@@ -65,6 +65,7 @@ def free_policy_path(folder: Path, stem: str) -> Path:
 
     Examples
     --------
+    >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "car.json").write_text("{}")
     >>> free_policy_path(folder, "car").name
@@ -87,29 +88,21 @@ def write_whole(contents: Mapping[Path, str | bytes]) -> None:
 
     Examples
     --------
+    >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "lamp.csv")
     >>> write_whole({path: "lamp,cause"})
     >>> path.read_text()
     'lamp,cause'
     """
-    drafts: dict[Path, str] = {}
-    path = Path()
     try:
-        for path, content in contents.items():
-            handle, drafts[path] = tempfile.mkstemp(
-                dir=path.parent, prefix=f".{path.name}."
-            )
-            with os.fdopen(handle, "wb") as file:
-                file.write(content.encode() if isinstance(content, str) else content)
-            os.chmod(drafts[path], 0o666 & ~_umask())
-        for path in contents:
-            os.replace(drafts[path], path)
-            del drafts[path]
+        _disk.write_whole(
+            {
+                path: content.encode() if isinstance(content, str) else content
+                for path, content in contents.items()
+            }
+        )
     except OSError as error:
-        raise _not_writable(error, path) from error
-    finally:
-        for draft in drafts.values():
-            Path(draft).unlink(missing_ok=True)
+        raise _not_writable(error) from error
 
 
 @contextmanager
@@ -123,41 +116,22 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
 
     Examples
     --------
+    >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "rows.csv")
     >>> with open_whole(path) as file:
     ...     _ = file.write(b"row")
     >>> path.read_text()
     'row'
     """
-    # Through a link, so that the file it points to is replaced and not the link.
-    path = Path(os.path.realpath(path))
     try:
-        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise _not_writable(error, path) from error
-    try:
-        with os.fdopen(handle, "wb") as file:
+        with _disk.open_whole(path) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(draft, 0o666 & ~_umask())
-        try:
-            os.replace(draft, path)
-        except OSError as error:
-            raise _not_writable(error, path) from error
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    except OSError as error:
+        raise _not_writable(error) from error
 
 
-def _not_writable(error: OSError, path: Path) -> DataFileError:
+def _not_writable(error: OSError) -> DataFileError:
     return DataFileError(
         f"The folder of a file must be there and writable. Got: {error.strerror} "
-        f"for {path}. Choose another path."
+        f"for {error.filename}. Choose another path."
     )
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

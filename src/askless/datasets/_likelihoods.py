@@ -64,11 +64,11 @@ def load_likelihoods(
 
     Examples
     --------
-    >>> load_likelihoods("chlid")
+    >>> load_likelihoods("hepar")
     Traceback (most recent call last):
     ...
     askless.exceptions.UnknownNameError: A table of likelihoods must be one of 'child',
-    'hepar2', 'pathfinder', 'win95pts'. Got 'chlid'. Did you mean 'child'? Use one of
+    'hepar2', 'pathfinder', 'win95pts'. Got 'hepar'. Did you mean 'hepar2'? Use one of
     these names.
     """
     place = data_folder(folder)

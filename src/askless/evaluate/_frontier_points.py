@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import csv
 import io
-import os
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from askless._disk import write_whole
 from askless.evaluate._frontier_html import to_html
 from askless.exceptions import (
     DataFileError,
@@ -242,17 +241,8 @@ def _write(path: str | Path | None, text: str) -> str:
     """Write a text to a file, whole or not at all, and return it."""
     if path is None:
         return text
-    path = Path(path)
     try:
-        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
-            os.chmod(draft, 0o644)
-            os.replace(draft, path)
-        except BaseException:
-            Path(draft).unlink(missing_ok=True)
-            raise
+        write_whole({Path(path): text.encode()})
     except OSError as error:
         raise DataFileError(
             "The folder of a file must be there and writable. Got: "

@@ -15,6 +15,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from askless.problem._jobs import starting_threads
+
 __all__ = ["Listener", "Stage", "StopFlag", "run_until"]
 
 Ending = Literal["done", "time", "interrupt"]
@@ -97,7 +99,8 @@ def run_until(
     deadline = None if time_limit is None else time.monotonic() + time_limit
     ending: Ending = "done"
     try:
-        worker.start()
+        with starting_threads():
+            worker.start()
     except KeyboardInterrupt:
         # Thread.start waits for the thread; by then it mostly runs.
         ending = "interrupt"

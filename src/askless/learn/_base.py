@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from askless.learn._reading import (
     read_rows,
     read_validation_rows,
 )
+from askless.learn._row_order import settle_order
 from askless.learn._scoring import mistake_costs
 from askless.learn._validation import ValidationPoint, measure_rows
 from askless.policy import Policy, explain_degenerate
@@ -162,7 +163,12 @@ class PolicyClassifier(CostClassifier):
     def _grow(self, examples: Examples) -> Policy:
         """Return a policy grown on examples; see ``_learn`` for validation rows."""
 
+    # Whether rows are drawn by their place; then their order must not matter.
+    _draws_rows: ClassVar[bool] = False
+
     def _learn(self, examples: Examples) -> None:
+        if self._draws_rows:
+            examples = settle_order(examples)
         self.policy_ = self._grow(examples)
         # One class leaves a policy nothing to say, and surprises nobody.
         reason = self._explain_degenerate() if len(examples.classes) > 1 else None

@@ -17,6 +17,7 @@ from askless.policy._nodes_builder import NodesBuilder
 from askless.policy._rule import Rule
 from askless.policy._sequence import Sequence
 from askless.policy._tree import Tree
+from askless.policy.online._posterior import Posterior
 
 __all__ = [
     "Ensemble",
@@ -26,6 +27,7 @@ __all__ = [
     "NodesBuilder",
     "Output",
     "Policy",
+    "Posterior",
     "Rule",
     "Sequence",
     "Tree",

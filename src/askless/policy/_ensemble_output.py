@@ -23,7 +23,7 @@ Link = Literal[
     "share", "count", "logit", "softmax", "one-vs-rest", "number", "exp", "sigmoid"
 ]
 Decides = Literal["raw", "nearly", "at least 0", "probability"]
-Functions = Literal["numpy", "numpy by columns", "libm"]
+Functions = Literal["numpy", "numpy by columns", "scipy", "libm"]
 # Links of numbers, and links of a single sum.
 NUMBERS = ("number", "exp", "sigmoid")
 SINGLE_SUMS = ("logit", *NUMBERS)
@@ -55,10 +55,10 @@ class Output:
         largest probability. They differ by rounding only.
     is_single : bool, default=False
         Whether the source adds in single precision, and works its link out so.
-    functions : {"numpy", "numpy by columns", "libm"}, default="numpy"
+    functions : {"numpy", "numpy by columns", "scipy", "libm"}, default="numpy"
         Whose exponential the source uses: numpy's, of a matrix that lies in memory row
         by row or column by column, or that of the C library, one number at a time. In
-        single precision it is always the latter.
+        single precision it is always the latter, unless scipy's softmax is used.
 
     Examples
     --------
@@ -155,6 +155,12 @@ class Output:
         return np.asarray(expit(self.slope * scores))
 
     def _softmax(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.functions == "scipy":
+            from scipy.special import softmax
+
+            kind = np.float32 if self.is_single else np.float64
+            scores = np.ascontiguousarray(scores, dtype=kind)
+            return np.asarray(softmax(scores, axis=1), dtype=np.float64)
         if self._is_libm:
             return softmax_rows(np.ascontiguousarray(scores), self.is_single)
         is_by_columns = self.functions == "numpy by columns"

@@ -11,16 +11,15 @@ from __future__ import annotations
 import gc
 import hashlib
 import math
-import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import msgspec
 
+from askless._disk import write_whole
 from askless.exceptions import AsklessError, PolicyFileError
 from askless.policy._base import Policy
 from askless.policy.codec import (
@@ -34,6 +33,8 @@ from askless.policy.codec._records import PolicyRecord, SummaryRecord
 
 __all__ = ["dump", "load", "policy_digest", "policy_schema", "save"]
 
+# The newest version of the format; ``PolicyRecord`` has it as a type.
+VERSION = 1
 # Larger files are refused before they are read.
 MAX_BYTES = 512 * 1024 * 1024
 # Files are read in pieces of this many bytes.
@@ -90,31 +91,14 @@ def dump(policy: Policy) -> bytes:
 
 def save(policy: Policy, path: str | Path) -> None:
     """Write a policy to a file, whole or not at all."""
-    # Through a link, so that the file it points to is replaced and not the link.
-    path = Path(os.path.realpath(path))
     content = dump(policy)
-    draft = path.with_name(f".askless-{secrets.token_hex(8)}")
     try:
-        file = open(draft, "xb")  # noqa: SIM115 (closed below, whatever happens)
+        write_whole({Path(path): content})
     except OSError as error:
         raise PolicyFileError(
-            f"The folder of a policy file must be writable. Got: {error.strerror} for "
-            f"{path}. Choose another folder, or make this one."
+            "The folder of a policy file must be there, and the file must be writable. "
+            f"Got: {error.strerror} for {path}. Choose another path."
         ) from error
-    try:
-        with file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    except BaseException as error:
-        draft.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise PolicyFileError(
-                f"A policy file must be writable. Got: {error.strerror} for {path}. "
-                "Choose another path."
-            ) from error
-        raise
 
 
 def policy_digest(policy: Policy) -> str:
@@ -230,6 +214,7 @@ def _parse(content: bytes, edited: bool) -> Policy:
     found = summarise(policy)
     if not edited:
         _check_summary(found, record.summary)
+        _digests[policy] = record.digest
     return policy
 
 
@@ -237,6 +222,7 @@ def _decode(content: bytes) -> PolicyRecord:
     try:
         return msgspec.json.decode(content, type=PolicyRecord)
     except msgspec.ValidationError as error:
+        _check_version(content)
         raise PolicyFileError(
             f"A policy file must follow its schema. Got: {error}. Save the policy "
             "again."
@@ -246,6 +232,26 @@ def _decode(content: bytes) -> PolicyRecord:
             f"A policy file must be whole and valid JSON. Got: {error}. Copy or save "
             "it again."
         ) from error
+
+
+class _Version(msgspec.Struct):
+    """What files of every version begin with."""
+
+    format: Literal["askless-policy"]
+    version: int
+
+
+def _check_version(content: bytes) -> None:
+    """Refuse a file of a later version in words of its own; other ones pass."""
+    try:
+        version = msgspec.json.decode(content, type=_Version).version
+    except (ValueError, RecursionError):
+        return
+    if version > VERSION:
+        raise PolicyFileError(
+            f"A policy file must have version {VERSION} or an earlier one. Got version "
+            f"{version}, which a newer Askless wrote. Update Askless to read it."
+        )
 
 
 def _check_summary(found: SummaryRecord, stated: SummaryRecord) -> None:

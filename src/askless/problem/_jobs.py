@@ -1,17 +1,32 @@
 """Count the threads that ``n_jobs`` stands for.
 
 One meaning for the whole package, and the one place that knows when threads must not be
-started: for little work, and in a process that was forked from one which had some. It
-must not know what the threads do.
+started: for little work, with little memory, and in a process that was forked from one
+which had some. It must not know what the threads do.
 """
 
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from askless.exceptions import InvalidOptionError
 
-__all__ = ["count_threads", "threads_for"]
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+__all__ = ["count_threads", "starting_threads", "threads_for"]
+
+# Address space that must be left for each thread where it is limited: its stack, its
+# heap, and what it works on. OpenMP ends the process if a thread does not start.
+ROOM = 256 * 1024 * 1024
+# The same for one thread that must be started. One that runs out of memory before it
+# runs leaves whoever started it waiting for ever, or ends the process.
+LEAST_ROOM = 32 * 1024 * 1024
 
 
 class _Threads:
@@ -60,8 +75,47 @@ def count_threads(n_jobs: int | None) -> int:
     )
     if n_threads == 1 or _Threads.are_lost:
         return 1
-    _Threads.were_started = True
+    n_threads = min(n_threads, max(1, _find_room() // ROOM))
+    _Threads.were_started = _Threads.were_started or n_threads > 1
     return n_threads
+
+
+def _find_room() -> int:
+    """Return how many bytes of address space are left; very many if not limited."""
+    if resource is None:
+        return sys.maxsize
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return sys.maxsize
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            used = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        # Not Linux: what is used cannot be asked for.
+        return LEAST_ROOM
+    return max(0, limit - used)
+
+
+@contextmanager
+def starting_threads() -> Iterator[None]:
+    """Raise MemoryError where there is no room for a thread, or it does not start.
+
+    Examples
+    --------
+    >>> with starting_threads():
+    ...     raise RuntimeError("can't start new thread")
+    Traceback (most recent call last):
+    MemoryError: A thread must have room. Got too little memory for it.
+    """
+    refusal = MemoryError("A thread must have room. Got too little memory for it.")
+    if _find_room() < LEAST_ROOM:
+        raise refusal
+    try:
+        yield
+    except RuntimeError as error:
+        if "can't start new thread" not in str(error):
+            raise
+        raise refusal from error
 
 
 def threads_for(n_jobs: int | None, work: float, least: float) -> int:

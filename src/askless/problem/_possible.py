@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.exceptions import InvalidTableError, suggest_name
-from askless.problem._identical import pair_identical
+from askless.problem._identical import number_columns, pair_identical
 from askless.problem._tests import CodeArray, Test
 
 __all__ = [
@@ -204,8 +204,7 @@ class Possible:
             return self.codes
         rows = self.codes.astype(np.int64)
         for test in self._own_tests:
-            chances = self.outcome_chances(test)
-            rows[test] = np.unique(chances, axis=1, return_inverse=True)[1].ravel()
+            rows[test] = number_columns(self.outcome_chances(test))
         return rows
 
     @cached_property

@@ -119,6 +119,8 @@ def read_table(
             drop or (),
             options.pop("unknown", None),
             Legend(legend),
+            separator=options.pop("separator", None),
+            decimal=options.pop("decimal", None),
         )
         more = {"costs": costs, "repeatable": repeatable, **options}
         return _read_likelihoods(Path(path), kind, reading, cases, more)

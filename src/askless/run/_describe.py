@@ -59,7 +59,7 @@ def describe(interview: Interview) -> dict[str, Any]:
     ('dimmer', 1.0, 1.0)
     """
     session = interview.session
-    shares = session.probabilities
+    shares = session.shares_that_fit
     money = {
         "spent": session.spent,
         "left_at_worst": session.left_at_worst,

@@ -14,6 +14,7 @@ from typing import Any
 
 from askless.exceptions import InvalidOptionError
 from askless.policy._base import Policy
+from askless.problem._jobs import starting_threads
 from askless.run._drive import AsyncFetch, Fetch, run_purchase, run_purchase_async
 from askless.run._fetching import check_fetch
 from askless.run._purchase import CaseResult, Purchase, Purse, Terms
@@ -100,7 +101,9 @@ class _Crew:
         pool = ThreadPoolExecutor(max_workers, thread_name_prefix="askless")
         try:
             for index, case in source:
-                under_way[pool.submit(self.run, index, case)] = index
+                with starting_threads():
+                    future = pool.submit(self.run, index, case)
+                under_way[future] = index
                 if len(under_way) >= WAITING * max_workers:
                     self._take_in_some(under_way)
             while under_way:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from askless._disk import sync_folder
 from askless.exceptions import DataFileError, LogInUseError, LogWriteError
 
 try:
@@ -109,13 +110,7 @@ class LogFile:
 
     def sync_folder(self) -> None:
         """Wait until the file's name is on the disk too."""
-        if fcntl is None:
-            return
-        folder = os.open(self.path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(self.path.parent)
 
     def close(self) -> None:
         """Close the file, and let others write it; closing twice is fine."""

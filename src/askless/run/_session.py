@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from askless._core.price._prices import Bill
 from askless.exceptions import InvalidAnswerError, suggest_name
@@ -174,14 +175,59 @@ class Session:
     def probabilities(self) -> dict[Outcome, float]:
         """Share of each class among what is still possible.
 
-        A skipped test rules nothing out, though the policy goes on by one branch; nor
-        does an answer that no case shows.
+        A skipped test rules nothing out, though the policy goes on by one branch. After
+        an answer that no case shows, these are the shares of the branch that the policy
+        takes, as for rows of data; :attr:`shares_that_fit` are without the answer.
         """
+        return dict(zip(self.policy.classes, self._shares().tolist(), strict=True))
+
+    @property
+    def certainty(self) -> float:
+        """Share of what would be decided now; 1 for a number, which has no share.
+
+        Among the cases that fit the answers; those that no case shows are left out.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.Table([[0], [1]], ["even", "odd"], tests=["last bit"])
+        >>> askless.solve(table).policy.start().certainty
+        0.5
+        """
+        if self.policy.answers_number:
+            return 1.0
+        return float(self._shares_that_fit()[self.policy.decision(self._moment.state)])
+
+    def _shares(self) -> NDArray[np.float64]:
         shown = self._moment.shown
-        if None in shown.values() or self._moment.taken_as:
-            shares = self.policy.shares_given(self._moment.state, shown)
-        else:
-            shares = self.policy.class_shares(self._moment.state)
+        if None in shown.values():
+            return self.policy.shares_given(self._moment.state, shown)
+        return self.policy.class_shares(self._moment.state)
+
+    def _shares_that_fit(self) -> NDArray[np.float64]:
+        if self._moment.taken_as:
+            return self.policy.shares_given(self._moment.state, self._moment.shown)
+        return self._shares()
+
+    @property
+    def shares_that_fit(self) -> dict[Outcome, float]:
+        """Share of each class, if answers that no case shows are left out.
+
+        The same as :attr:`probabilities` as long as there are none.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.Table({"pain": ["sharp", "sharp", "dull"],
+        ...                        "when": ["rest", "touch", "effort"]},
+        ...                       ["a", "b", "c"], costs={"pain": 1, "when": 9})
+        >>> session = askless.solve(table).policy.start()
+        >>> session.answer("sharp")
+        >>> session.answer("effort")
+        >>> session.decision, session.shares_that_fit
+        ('a', {'a': 0.5, 'b': 0.5, 'c': 0.0})
+        """
+        shares = self._shares_that_fit()
         return dict(zip(self.policy.classes, shares.tolist(), strict=True))
 
     @property
@@ -274,7 +320,8 @@ class Session:
 
     def copy(self) -> Session:
         """Return a session at the same point, to try an answer on."""
-        other = Session(self.policy)
+        other = Session.__new__(Session)
+        other.policy = self.policy
         other.log = [dict(entry) for entry in self.log]
         other._moment, other._past = self._moment, list(self._past)
         return other

@@ -14,11 +14,8 @@ from askless.solve.greedy._dectree import grow_dectree_tree
 from askless.solve.greedy._greedy import grow_ec2_tree, grow_gbs_tree, grow_greedy_tree
 from askless.solve.search._search import search_exactly, search_restricted
 from askless.solve.total._auto import solve_total_automatically
-from askless.solve.total._rules import (
-    grow_information_total,
-    grow_value_total,
-    refuse_without_error,
-)
+from askless.solve.total._online import solve_information_total, solve_value_total
+from askless.solve.total._rules import refuse_without_error
 from askless.solve.total._search import search_total, search_total_restricted
 from askless.solve.unknown._rules import (
     grow_ec2,
@@ -240,7 +237,7 @@ _METHODS = [
         "None.",
         {"online": "return the rule itself, which chooses test by test, not a tree"},
         has_stops=True,
-        solve_total=grow_information_total,
+        solve_total=solve_information_total,
     ),
     Method(
         "value",
@@ -248,7 +245,8 @@ _METHODS = [
         "For the total cost: buys the test that takes most off the expected cost of "
         "mistakes, for its price, and stops where stopping is best.",
         "None.",
-        solve_total=grow_value_total,
+        {"online": "return a policy that chooses test by test, not a tree"},
+        solve_total=solve_value_total,
     ),
     Method(
         "non-adaptive",

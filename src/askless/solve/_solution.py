@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from askless.exceptions import InvalidOptionError
 from askless.policy import Policy
-from askless.solve._task import Point, Task
+from askless.solve._task import FrontPoint, Point, Task
 
 if TYPE_CHECKING:
     from askless.solve.sensitivity import Sensitivity
@@ -25,7 +25,7 @@ class Solution:
         The policy that was found.
     method : str
         The method that found it.
-    objective : {"expected", "worst", "both", "total"}
+    objective : {"expected", "worst", "both", "total", "tradeoff"}
         What was to be small.
     expected_cost, worst_cost : float
         Exact costs on the table: mean over the prior, and of the dearest case.
@@ -45,11 +45,17 @@ class Solution:
     pareto : tuple of Point
         With objective "both": the trade-offs, each a worst cost, an expected cost and
         its policy, in ascending order of the worst cost.
+    error_bound : float
+        With a budget and the method "exact": no policy within it errs less.
+    expected_front, worst_front : tuple of FrontPoint
+        With objective "tradeoff": what a smaller error costs, in expected and in worst
+        cost, by falling error; each point has its policy and what is proved of it.
     is_exact : bool
         Whether costs are computed; False if the policy is a rule whose states are too
         many to follow, so that they had to be sampled.
     margin : float
-        Half the width of the 99 % interval of a sampled expected cost, else 0.
+        Half the width of the 99 % interval of a sampled expected cost, with objective
+        "total" of the sampled total cost, else 0.
 
     Examples
     --------
@@ -74,6 +80,9 @@ class Solution:
     is_exact: bool = True
     margin: float = 0.0
     mistake_cost: float = 0.0
+    error_bound: float = 0.0
+    expected_front: tuple[FrontPoint, ...] = field(default=())
+    worst_front: tuple[FrontPoint, ...] = field(default=())
     # What was solved, to solve it again at other prices.
     _task: Task | None = field(default=None, repr=False, compare=False)
 

@@ -27,6 +27,7 @@ from askless.solve._registry import METHODS, Method
 from askless.solve._solution import Solution
 from askless.solve._task import Limits, MethodResult, Priced, Progress, Task
 from askless.solve.search._bounds import best_bound
+from askless.solve.total._solutions import solve_exact_trade, solve_fronts
 from askless.solve.total._tree import mistake_cost
 from askless.solve.tradeoff._within_budget import solve_within_budget
 from askless.solve.tradeoff._within_error import solve_within_error
@@ -37,7 +38,7 @@ __all__ = ["solve"]
 # numbers; where no scale makes costs and weights whole they are rounded down, which
 # leaves the bound true and up to about 1e-7 below a cost that it has met.
 TOLERANCE = 1e-6
-OBJECTIVES = ("expected", "worst", "both", "total")
+OBJECTIVES = ("expected", "worst", "both", "total", "tradeoff")
 STOPS = ("class", "case", "neighbourhood", "clique")
 
 
@@ -61,22 +62,25 @@ def solve(
     ----------
     table : Table
         What each test shows for each case.
-    objective : {"expected", "worst", "both", "total"}, default="expected"
+    objective : {"expected", "worst", "both", "total", "tradeoff"}, default="expected"
         Which cost is to be small. "both" gives every trade-off that no policy beats in
         both costs, in ``solution.pareto``. "total" counts mistakes as well, at the
         prices of ``Costs(mistakes=...)``: the policy stops when no test is worth its
-        price, and tests may err.
+        price, and tests may err. "tradeoff" gives what a smaller error costs, in
+        ``solution.expected_front`` and ``solution.worst_front``.
     method : str or callable, default="auto"
         One of ``askless methods``, or a function that returns a policy for a table; see
         :func:`register_method`. "auto" proves the optimum when it can within the
         time limit, and else gives the best that it found.
     budget : float, optional
         The worst cost is never above this; the policy with the least error that is
-        found within it is returned. With objective "both", the error-free policy of
+        found within it is returned, with ``method="exact"`` one of the least error that
+        there is, if it ends. With objective "both", the error-free policy of
         least expected cost within it.
     max_error : float, default=0.0
         The share of the weight that may be decided wrongly. Above 0, the cheapest
-        policy that is found with at most this error is returned.
+        policy that is found with at most this error is returned, with
+        ``method="exact"`` and a lower bound.
     stop : {"class", "case", "neighbourhood", "clique"}, default="class"
         Stop when the class is known, or only when the case is. On a table whose cases
         cannot all be told apart for sure: when all that are left look alike to one
@@ -131,7 +135,10 @@ def solve(
     _check_options(chosen, method_options)
     task = _make_task(table, objective, stop)
     _check_stop(chosen, stop)
-    _check_total(chosen, task, max_error)
+    is_traded = objective == "tradeoff" or (
+        method == "exact" and (budget is not None or max_error > 0)
+    )
+    _check_total(chosen, task, max_error, is_traded)
     if stop in ("neighbourhood", "clique") and (budget is not None or max_error > 0):
         raise InvalidOptionError(
             "A budget or a max_error trades error for cost until the class is known, "
@@ -147,6 +154,11 @@ def solve(
         return _make_solution(task, found, found.winner or chosen.name, 1.0)
     if objective == "both":
         return _solve_both(task, limits, budget, max_error, method, method_options)
+    if objective == "tradeoff":
+        _check_tradeoff(method, budget, max_error, method_options)
+        return solve_fronts(task, limits)
+    if is_traded and not method_options:
+        return solve_exact_trade(task, limits, budget, max_error)
     if budget is not None or max_error > 0:
         found = _trade(task, budget, max_error, method, method_options)
         return _make_solution(
@@ -165,9 +177,9 @@ def _trade(
     if method not in ("auto", "greedy") or options:
         given = next(iter(options), method)
         raise InvalidOptionError(
-            "With a budget or a max_error the method must be 'auto' or 'greedy', "
-            f"without options: all of its impurities are tried. Got {given!r}. Leave "
-            "it out."
+            "With a budget or a max_error the method must be 'auto' or 'greedy', or "
+            "'exact' for a proof, without options: all impurities are tried. Got "
+            f"{given!r}. Leave it out."
         )
     if budget is not None:
         limit = max_error if max_error > 0 else 1.0
@@ -214,6 +226,7 @@ def _make_solution(
         if task.mistakes is not None:
             mistakes = mistake_cost(policy, task.mistakes)
     assert priced is not None
+    mistakes = mistakes or priced.mistake_cost
     cost = priced.worst_cost if task.objective == "worst" else priced.expected_cost
     error = priced.error
     bound, name = found.lower_bound, found.bound_name
@@ -333,7 +346,7 @@ def _check_stop(method: Method, stop: str) -> None:
         )
 
 
-def _check_total(method: Method, task: Task, max_error: float) -> None:
+def _check_total(method: Method, task: Task, max_error: float, is_traded: bool) -> None:
     """Check what goes with the total cost, and what tests that may err go with."""
     if task.objective == "total":
         if method.solve_total is None:
@@ -354,12 +367,28 @@ def _check_total(method: Method, task: Task, max_error: float) -> None:
                 f"right. Got max_error={max_error:g}. Leave it out, or raise the price "
                 "of mistakes."
             )
-    elif task.table.has_likelihoods:
+    elif task.table.has_likelihoods and not is_traded:
         raise InvalidOptionError(
             "Tests of this table can err, so a policy can be wrong, and what a mistake "
             f"costs says when to stop. Got objective={task.objective!r}. Use "
             "objective='total', with Costs(mistakes=...); on the command line, "
             "--objective total --mistakes COST."
+        )
+
+
+def _check_tradeoff(
+    method: Any, budget: float | None, max_error: float, options: dict[str, Any]
+) -> None:
+    if (
+        method not in ("auto", "exact")
+        or budget is not None
+        or max_error > 0
+        or options
+    ):
+        raise InvalidOptionError(
+            "objective='tradeoff' gives every error and what it costs, so it takes no "
+            f"budget, max_error or options. Got method={method!r}, budget={budget} and "
+            f"max_error={max_error:g}. Leave them out."
         )
 
 
@@ -371,11 +400,9 @@ def _warn(table: Table, task: Task) -> None:
             DegeneratePolicyWarning,
             stacklevel=3,
         )
-    elif (
-        task.objective != "total"
-        and table.indistinct
-        and task.stop in ("class", "case")
-    ):
+    elif table.has_likelihoods or task.objective in ("total", "tradeoff"):
+        return
+    elif table.indistinct and task.stop in ("class", "case"):
         note = next(note for note in table.notes if note.startswith("No test"))
         warnings.warn(note, IndistinctCasesWarning, stacklevel=3)
 

@@ -22,6 +22,7 @@ from askless.problem._possible import find_indistinct
 from askless.problem._tests import CodeArray
 
 __all__ = [
+    "FrontPoint",
     "Limits",
     "MethodResult",
     "Point",
@@ -176,6 +177,32 @@ class Point(NamedTuple):
     policy: Policy
 
 
+@dataclass(frozen=True)
+class FrontPoint:
+    """A policy on a front of error against cost, and what is proved about it.
+
+    Attributes
+    ----------
+    error : float
+        Share of the weight that is decided wrongly.
+    expected_cost, worst_cost : float
+        Of the tests.
+    policy : Policy
+    lower_bound : float
+        No policy with at most this error costs less (expected front); no policy within
+        this worst cost errs less (worst front).
+    is_proved : bool
+        Whether the policy meets the bound.
+    """
+
+    error: float
+    expected_cost: float
+    worst_cost: float
+    policy: Policy
+    lower_bound: float
+    is_proved: bool
+
+
 class Priced(NamedTuple):
     """What a policy costs that is not a tree.
 
@@ -185,7 +212,10 @@ class Priced(NamedTuple):
     is_exact : bool
         Whether the numbers are computed, not sampled.
     margin : float
-        Half the width of the 99 % interval of a sampled expected cost.
+        Half the width of the 99 % interval of a sampled expected cost, of the total
+        cost if mistakes count.
+    mistake_cost : float
+        What wrong decisions cost on average.
     """
 
     expected_cost: float
@@ -193,6 +223,7 @@ class Priced(NamedTuple):
     error: float
     is_exact: bool = True
     margin: float = 0.0
+    mistake_cost: float = 0.0
 
 
 class MethodResult(NamedTuple):

@@ -7,6 +7,7 @@ cases and tests.
 from __future__ import annotations
 
 import math
+from itertools import permutations
 
 import numpy as np
 
@@ -98,7 +99,11 @@ class _Plain:
             return self.known[key]
         done = {test for test, _ in answers}
         for test in range(self.table.n_tests):
-            if test not in done:
+            if test in done:
+                continue
+            if self.table.prices.delayed[test]:
+                best = min(best, self._try_together(test, answers, weights))
+            else:
                 best = min(best, self._try(test, answers, weights))
         self.known[key] = best
         return best
@@ -123,3 +128,37 @@ class _Plain:
             total += self.cost_weight * shown * price
             total += self.best((*answers, (test, code)))
         return total
+
+    def _try_together(
+        self, first: int, answers: Answers, weights: list[float]
+    ) -> float:
+        """Return the least cost of a delayed test with any tests after it."""
+        done = {test for test, _ in answers} | {first}
+        others = [test for test in range(self.table.n_tests) if test not in done]
+        best = math.inf
+        for n in range(len(others) + 1):
+            for rest in permutations(others, n):
+                bill = self.table.prices.open_bill()
+                for asked, code in answers:
+                    bill.charge(asked, code)
+                before = bill.spent
+                for test in (first, *rest):
+                    bill.charge(test)
+                if bill.spent > self.budget * (1 + 1e-12) + 1e-12:
+                    continue
+                price = self.cost_weight * (bill.spent - before) * sum(weights)
+                best = min(best, price + self._decide_after((first, *rest), weights))
+        return best
+
+    def _decide_after(self, tests: tuple[int, ...], weights: list[float]) -> float:
+        """Return the cost of deciding once some tests have shown what they show."""
+        if not tests:
+            return self.decide(weights)
+        chances = self.table.possible.outcome_chances(tests[0])
+        return sum(
+            self._decide_after(
+                tests[1:], [w * float(c) for w, c in zip(weights, row, strict=True)]
+            )
+            for row in chances
+            if float(np.dot(row, weights)) > 0
+        )

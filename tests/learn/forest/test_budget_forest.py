@@ -34,14 +34,7 @@ EIGHT = np.array([[1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 3, 5, 4, 6, 7, 8]], float).T
 EIGHT_Y = [0, 0, 0, 0, 1, 1, 1, 1]
 
 
-# Samples are drawn from the rows, however much each weighs, as in any random forest.
-DRAWN = "check_sample_weight_equivalence_on_dense_data"
-
-
-@parametrize_with_checks(
-    [BudgetForestClassifier(n_estimators=3)],
-    expected_failed_checks=lambda estimator: {DRAWN: "rows are drawn, not weights"},
-)
+@parametrize_with_checks([BudgetForestClassifier(n_estimators=3)])
 def test_scikit_learns_checks_pass(estimator, check):
     check(estimator)
 

@@ -12,6 +12,8 @@ from askless.learn import (
     CEGBClassifier,
     PlainForestClassifier,
 )
+from askless.learn._examples import Examples, KnownRows
+from askless.learn._row_order import settle_order
 from askless.learn.rivals._astc import fit_greedily
 from askless.testing import check_policy
 
@@ -21,24 +23,12 @@ ROWS = np.array(
 LABELS = np.array([3.0, 0, 0, 1, -2, -2])
 
 
-# Rows are drawn, for samples or for validation, whatever they weigh.
-DRAWN = "check_sample_weight_equivalence_on_dense_data"
-
-
-@parametrize_with_checks(
-    [ASTCClassifier(), PlainForestClassifier(n_estimators=3)],
-    expected_failed_checks=lambda estimator: (
-        {} if isinstance(estimator, ASTCClassifier) else {DRAWN: "rows are drawn"}
-    ),
-)
+@parametrize_with_checks([ASTCClassifier(), PlainForestClassifier(n_estimators=3)])
 def test_scikit_learns_checks_pass(estimator, check):
     check(estimator)
 
 
-@parametrize_with_checks(
-    [CEGBClassifier(n_estimators=5)],
-    expected_failed_checks=lambda _: {DRAWN: "rows are drawn"},
-)
+@parametrize_with_checks([CEGBClassifier(n_estimators=5)])
 def test_scikit_learns_checks_of_cegb_pass(estimator, check):
     pytest.importorskip("lightgbm")
     check(estimator)
@@ -100,7 +90,13 @@ def test_the_plain_forest_is_scikit_learns(rng):
     y = rng.integers(0, 3, 500) + 3 * (np.nan_to_num(X[:, 0]) > 0)
     costs = [1, 2, 3, 1, 2, 3]
     ours = PlainForestClassifier(costs, n_estimators=5, random_state=0).fit(X, y)
-    theirs = RandomForestClassifier(5, random_state=0).fit(X, y)
+    # On the same rows in the same order: samples are drawn by place.
+    known = KnownRows(X.astype(np.float64), y.astype(np.int32), None)
+    settled = settle_order(
+        Examples(known, list("abcdef"), tuple(range(6)), Costs(costs))
+    )
+    rows = settled.rows
+    theirs = RandomForestClassifier(5, random_state=0).fit(rows.values, rows.class_ids)
     new = rng.normal(size=(300, 6)).astype(np.float32)
     new[rng.random(new.shape) < 0.05] = np.nan
     for X_any in (X, new):

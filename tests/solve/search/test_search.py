@@ -18,6 +18,7 @@ from askless.datasets import make_random_table
 from askless.solve._solve import _make_task
 from askless.solve.search._bounds import BOUNDS
 from askless.solve.search._integers import state_in_integers
+from askless.solve.search._search import KnownRace
 from askless.solve.search._worst_proof import WorstProof
 from askless.testing import brute_force_cost, brute_force_pareto
 
@@ -383,6 +384,23 @@ def test_more_time_never_hurts(hard_table):
     longer = askless.solve(hard_table, method="exact", time_limit=2.0)
     assert longer.expected_cost <= short.expected_cost + 1e-12
     assert longer.lower_bound >= short.lower_bound - 1e-12
+
+
+def test_an_error_of_the_listener_ends_the_search(hard_table):
+    def tell(progress):
+        raise RuntimeError("planted")
+
+    with pytest.raises(RuntimeError, match="planted"):
+        askless.solve(hard_table, method="exact", progress=tell)
+
+
+def test_a_search_that_fails_ends_the_others(hard_table, monkeypatch):
+    def fail(self):
+        raise MemoryError("planted")
+
+    monkeypatch.setattr(KnownRace, "improve", fail)
+    with pytest.raises(MemoryError, match="planted"):
+        askless.solve(hard_table, method="exact", n_jobs=2)
 
 
 def test_progress_is_told_and_improves(hard_table):

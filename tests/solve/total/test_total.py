@@ -12,72 +12,7 @@ from askless.solve._solve import _make_task
 from askless.solve._task import Limits
 from askless.solve.total._search import search_total
 from askless.testing import reference_total
-
-
-def make_table(rng, *, mixed=True):
-    """Return a small table of facts, unknown cells and likelihoods."""
-    n_cases, n_tests = rng.integers(2, 6), rng.integers(1, 5)
-    n_classes = rng.integers(2, n_cases + 1)
-    classes = [f"c{i % n_classes}" for i in range(n_cases)]
-    n_levels = rng.integers(2, 4, n_tests)
-    cells = []
-    for test in range(n_tests):
-        column = []
-        for _ in range(n_cases):
-            kind = rng.integers(3) if mixed else 0
-            if kind == 0:
-                column.append(int(rng.integers(n_levels[test])))
-            elif kind == 1:
-                column.append(None)
-            else:
-                shares = rng.integers(0, 5, n_levels[test]) + 1e-9
-                column.append(shares / shares.sum())
-        cells.append(column)
-    return classes, n_levels, cells
-
-
-def build(rng, *, mixed=True, mistakes=None, outcome_prices=False, groups=False):
-    classes, n_levels, cells = make_table(rng, mixed=mixed)
-    n_tests, n_cases = len(cells), len(classes)
-    names = [f"t{i}" for i in range(n_tests)]
-    prices = rng.integers(0, 6, n_tests).astype(float)
-    options = {}
-    if groups and n_tests > 1:
-        discounted = {n: float(p // 2) for n, p in zip(names, prices, strict=True)}
-        options = {"groups": {"g": names[:2]}, "discounted": discounted}
-        options["discounted"] = {n: discounted[n] for n in names[:2]}
-    if outcome_prices:
-        options = {
-            "by_outcome": {
-                names[0]: {
-                    level: float(rng.integers(0, 6)) for level in range(n_levels[0])
-                }
-            }
-        }
-    if mistakes is None:
-        n_classes = len(set(classes))
-        mistakes = rng.integers(1, 40, (n_classes, n_classes)).astype(float)
-        np.fill_diagonal(mistakes, 0)
-    costs = Costs(dict(zip(names, prices, strict=True)), mistakes=mistakes, **options)
-    rows = [
-        [c if isinstance(c := cells[t][i], int) else None for t in range(n_tests)]
-        for i in range(n_cases)
-    ]
-    table = Table(
-        rows,
-        classes,
-        costs=costs,
-        prior=rng.integers(1, 6, n_cases),
-        tests=names,
-        alphabet={n: list(range(k)) for n, k in zip(names, n_levels, strict=True)},
-    )
-    own = {}
-    for t, name in enumerate(names):
-        for i in range(n_cases):
-            if isinstance(cells[t][i], np.ndarray):
-                shares = dict(enumerate(cells[t][i].tolist()))
-                own.setdefault(name, {})[table.cases[i]] = shares
-    return table.with_likelihoods(own) if own else table
+from tests.solve.total.tables import build
 
 
 def least(table, **options):
@@ -92,6 +27,8 @@ FEATURES = [
     {"groups": True},
     {"outcome_prices": True},
     {"mistakes": 7.0},
+    {"delays": True},
+    {"delays": True, "groups": True, "mistakes": 20.0},
 ]
 
 
@@ -110,7 +47,7 @@ def test_it_is_the_least_of_all_policies(features, seed):
 @given(seed=st.integers(0, 2**32 - 1))
 def test_within_a_budget_it_is_the_least_too(seed):
     rng = np.random.default_rng(seed)
-    table = build(rng, groups=bool(rng.integers(2)))
+    table = build(rng, groups=bool(rng.integers(2)), delays=bool(rng.integers(2)))
     budget = float(rng.integers(0, 12))
     solution = askless.solve(table, objective="total", budget=budget, n_jobs=1)
     assert solution.worst_cost <= budget + 1e-9
@@ -189,9 +126,6 @@ def test_what_does_not_go_with_it_is_refused():
     with pytest.raises(InvalidOptionError, match="can err"):
         askless.solve(erring)
     delayed = Costs([1.0], mistakes=5, delayed=[0])
-    with pytest.raises(InvalidOptionError, match="too late to choose by"):
-        askless.solve(
-            Table([[0], [1]], ["a", "b"], costs=delayed),
-            objective="total",
-            method="exact",
-        )
+    table = Table([[0], [1]], ["a", "b"], costs=delayed)
+    with pytest.raises(InvalidOptionError, match="takes no delays"):
+        askless.solve(table, objective="total", method="value")

@@ -30,6 +30,13 @@ class TotalSearch(Stoppable):
         seconds: float,
         done: tuple[int, ...] = (),
     ) -> tuple[float, bool, int] | None: ...
+    def batch(
+        self,
+        cases: NDArray[np.int32],
+        surprisal: NDArray[np.int64],
+        left: float,
+        done: tuple[int, ...] = (),
+    ) -> list[int]: ...
     def lower_bound(
         self, cases: NDArray[np.int32], surprisal: NDArray[np.int64], left: float
     ) -> float: ...

@@ -18,6 +18,7 @@ import numpy as np
 from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t, uint8_t
 from askless._core.engine._states cimport Entry
 from askless._core.engine._stoppable cimport Stoppable
+from askless._core.total._batch cimport Batches
 from askless._core.total._expand cimport Candidate, Expander
 from askless._core.total._memo cimport TotalMemo, Words
 from askless._core.total._problem cimport Belief, TotalProblem
@@ -102,6 +103,7 @@ cdef class TotalSearch(Stoppable):
     cdef TotalProblem problem
     cdef TotalMemo memo
     cdef Expander expander
+    cdef Batches batches
     cdef readonly intp_t breadth
     cdef readonly intp_t n_expanded
     cdef bint use_shares
@@ -128,6 +130,7 @@ cdef class TotalSearch(Stoppable):
         self.problem = problem
         self.memo = TotalMemo(problem, max_bytes)
         self.expander = Expander(problem, use_information, n_leaves)
+        self.batches = Batches(problem, self.expander, self)
         self.breadth = breadth
         self.use_shares = use_shares
         self.by_bits = by_bits
@@ -185,6 +188,40 @@ cdef class TotalSearch(Stoppable):
             return found.value, bool(found.is_exact), int(found.test)
         finally:
             free(room)
+
+    def batch(
+        self,
+        const int32_t[::1] cases not None,
+        const int64_t[::1] surprisal not None,
+        float64_t left,
+        done=(),
+    ):
+        """Return the best tests to order at once in a state, the first one first."""
+        cdef:
+            Belief state
+            uint8_t[::1] is_useful = np.zeros(self.problem.n_tests + 1, dtype=np.uint8)
+            char* room = <char*> malloc(20 * max(1, cases.shape[0]))
+        if room == NULL:
+            raise MemoryError("no memory left for a state")
+        try:
+            self.take_state(&state, room, cases, surprisal, left, done)
+            self.begin(1e9)
+            self.expander.mark_useful(
+                &state, &self.is_done[0], &self.is_open[0], &is_useful[0]
+            )
+            # A policy is read to its end, though the race may be over meanwhile.
+            self.batches.is_patient = True
+            self.batches.find(&state, &is_useful[0], &self.is_open[0], TOO_DEAR)
+        finally:
+            self.batches.is_patient = False
+            free(room)
+        first = self.batches.best_first
+        # The tests that are least dearer in full open their groups.
+        extra = np.asarray(self.problem.prices.full) - np.asarray(
+            self.problem.prices.discounted
+        )
+        rest = [t for t in np.flatnonzero(self.batches.best_in).tolist() if t != first]
+        return [first, *sorted(rest, key=lambda test: (extra[test], test))]
 
     def lower_bound(
         self,
@@ -340,7 +377,7 @@ cdef class TotalSearch(Stoppable):
             found.value = max(lower, min(stop, bound))
             found.is_exact = False
             if found.value < theta:
-                self.try_all(state, theta, stop, candidates, n, found)
+                self.try_all(state, theta, stop, candidates, n, is_useful, found)
             entry = self.memo.insert(&words)
             entry.lower = bits_of(found.value)
             entry.is_exact = found.is_exact
@@ -350,6 +387,10 @@ cdef class TotalSearch(Stoppable):
             free(is_useful)
         return 0
 
+    cdef bint is_rare(self, const Belief* state) noexcept nogil:
+        """Return whether a restricted search decides at once in a state."""
+        return state.share * state.total < self.least_share * self.all_weight
+
     cdef intp_t count_tried(self, const Belief* state, intp_t n) noexcept nogil:
         """Return how many of n tests a restricted search looks at in a state."""
         cdef:
@@ -357,7 +398,7 @@ cdef class TotalSearch(Stoppable):
             float64_t share = state.share * state.total / self.all_weight
         if breadth == 0:
             return n
-        if share < self.least_share:
+        if self.is_rare(state):
             return 0
         while breadth > 1 and share < NARROW_SHARE:
             share *= 10
@@ -366,11 +407,11 @@ cdef class TotalSearch(Stoppable):
 
     cdef int try_all(
         self, const Belief* state, float64_t theta, float64_t stop,
-        Candidate* candidates, intp_t n, Found* found,
+        Candidate* candidates, intp_t n, const uint8_t* is_useful, Found* found,
     ) except -1 nogil:
         """Try the tests of a state, the most promising first."""
         cdef:
-            float64_t best = stop, rest = TOO_DEAR, enough
+            float64_t best = stop, rest = TOO_DEAR, enough, together
             float64_t lower = found.value
             int32_t best_test = -1
             intp_t i
@@ -396,6 +437,19 @@ cdef class TotalSearch(Stoppable):
                 best_test = candidates[i].test
             else:
                 rest = min(rest, tried.value)
+        if self.problem.prices.has_delays and not self.is_rare(state):
+            enough = min(theta, best)
+            together = self.batches.find(state, is_useful, &self.is_open[0], enough)
+            if self.is_out:
+                found.value = lower
+                found.is_exact = False
+                found.test = -1
+                return 0
+            if self.batches.best_first >= 0:
+                best = together
+                best_test = self.batches.best_first
+            else:
+                rest = min(rest, enough)
         if best < theta:
             found.value = best
             found.is_exact = True

@@ -111,6 +111,8 @@ class BudgetBoostClassifier(PolicyClassifier):
     (True, True)
     """
 
+    _draws_rows = True
+
     def __init__(
         self,
         costs: Any = None,

@@ -135,6 +135,8 @@ class BudgetForestClassifier(PolicyClassifier):
 
     _nothing: Forest  # what buys nothing, of the same tests and classes
 
+    _draws_rows = True
+
     def __init__(
         self,
         costs: Any = None,

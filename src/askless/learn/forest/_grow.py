@@ -24,6 +24,7 @@ from askless._core.tree._store import join_trees
 from askless.learn._examples import CodedExamples
 from askless.policy import Nodes
 from askless.problem import PriceList
+from askless.problem._jobs import starting_threads
 
 __all__ = ["GrowthOptions", "bag_of", "grow_trees", "tree_key"]
 
@@ -120,7 +121,7 @@ def is_simple(rows: GrowthRows, prices: PriceList, options: GrowthOptions) -> bo
 def _map(grow: Callable[[int], Any], trees: Sequence[int], n_jobs: int) -> list[Any]:
     if n_jobs == 1 or len(trees) < 2:
         return [grow(tree) for tree in trees]
-    with ThreadPoolExecutor(n_jobs) as pool:
+    with starting_threads(), ThreadPoolExecutor(n_jobs) as pool:
         return list(pool.map(grow, trees))
 
 

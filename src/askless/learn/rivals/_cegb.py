@@ -75,6 +75,8 @@ class CEGBClassifier(PolicyClassifier):
     True
     """
 
+    _draws_rows = True
+
     def __init__(
         self,
         costs: Any = None,

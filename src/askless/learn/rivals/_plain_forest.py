@@ -63,6 +63,8 @@ class PlainForestClassifier(PolicyClassifier):
     array([0])
     """
 
+    _draws_rows = True
+
     def __init__(
         self,
         costs: Any = None,

@@ -34,12 +34,8 @@ def read_xgboost(model: Any) -> Source:
     wanted = wanted_of(model)
     booster = model if wanted is None else model.get_booster()
     missing = np.float32(np.nan)
-    if wanted is not None:
-        # Estimators stop at their best iteration, boosters do not.
-        best = _best_iteration(model)
-        booster = booster if best is None else booster[: best + 1]
-        if model.missing is not None:
-            missing = np.float32(model.missing)
+    if wanted is not None and model.missing is not None:
+        missing = np.float32(model.missing)
     learner = json.loads(bytes(booster.save_raw("json")))["learner"]
     _check_kind(learner)
     parts = learner["gradient_booster"]["model"]
@@ -52,9 +48,14 @@ def read_xgboost(model: Any) -> Source:
             "Fit it without missing",
         )
     n_outputs = max(1, int(options["num_class"]))
+    # Estimators stop at their best iteration, boosters do not.
+    best = None if wanted is None else _best_iteration(model)
+    n_trees = _count_trees(parts, n_outputs, best)
     trees = [
         read_tree(tree, int(output), missing, categories)
-        for tree, output in zip(parts["trees"], parts["tree_info"], strict=True)
+        for tree, output in zip(
+            parts["trees"][:n_trees], parts["tree_info"][:n_trees], strict=True
+        )
     ]
     base = np.ravel(np.array(json.loads(options["base_score"]), dtype=np.float32))
     objective = learner["objective"]["name"]
@@ -76,6 +77,16 @@ def _best_iteration(model: Any) -> int | None:
     except AttributeError:
         return None
     return best
+
+
+def _count_trees(parts: dict[str, Any], n_outputs: int, best: int | None) -> int:
+    """Return how many trees are used; a slice of a booster would lose categories."""
+    if best is None:
+        return len(parts["trees"])
+    if "iteration_indptr" in parts:
+        return int(parts["iteration_indptr"][best + 1])
+    at_a_time = int(parts["gbtree_model_param"]["num_parallel_tree"])
+    return (best + 1) * at_a_time * n_outputs
 
 
 def _check_kind(learner: dict[str, Any]) -> None:
@@ -165,7 +176,8 @@ def _find_output(
     if objective == "multi:softprob" and wanted != "numbers":
         return Output("softmax", margin, decides_by="probability", is_single=True)
     if objective == "multi:softmax" and wanted != "numbers":
-        return Output("softmax", margin, is_single=True)
+        # The estimator works probabilities out itself, from the sums.
+        return Output("softmax", margin, is_single=True, functions="scipy")
     if objective in NUMBERS and takes_numbers:
         return Output("number", margin, is_single=True)
     if objective in LOGARITHMS and takes_numbers:

@@ -22,7 +22,7 @@ from askless.learn.trees._induction import Induction
 from askless.learn.trees._stages import StageLog, warn_interrupted
 from askless.policy import Policy
 from askless.problem import PriceList
-from askless.problem._jobs import count_threads
+from askless.problem._jobs import count_threads, starting_threads
 
 __all__ = ["ICETClassifier"]
 
@@ -185,7 +185,7 @@ class ICETClassifier(PolicyClassifier):
         def work() -> None:
             generation = 0
             n_jobs = count_threads(self.n_jobs)
-            with ThreadPoolExecutor(n_jobs) as pool:
+            with starting_threads(), ThreadPoolExecutor(n_jobs) as pool:
                 while True:
                     self.n_trials_ += genetic.assess(
                         trainer.assess(genetic.bits, generation, n_jobs, pool, flag),

@@ -12,6 +12,7 @@ from askless.policy.codec._codec import Codec, check_parts
 from askless.policy.codec._ensemble import ENSEMBLE
 from askless.policy.codec._forest import FOREST
 from askless.policy.codec._heading import check_writable, read_heading, write_tests
+from askless.policy.codec._posterior import POSTERIOR
 from askless.policy.codec._records import PolicyRecord, SummaryRecord
 from askless.policy.codec._rule import RULE
 from askless.policy.codec._sequence import SEQUENCE
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 CODECS: dict[str, Codec] = {
-    codec.kind: codec for codec in (ENSEMBLE, FOREST, RULE, SEQUENCE, TREE)
+    codec.kind: codec for codec in (ENSEMBLE, FOREST, POSTERIOR, RULE, SEQUENCE, TREE)
 }
 
 

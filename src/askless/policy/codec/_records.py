@@ -16,6 +16,7 @@ __all__ = [
     "EnsembleRecord",
     "NodeRecord",
     "PolicyRecord",
+    "PosteriorRecord",
     "SummaryRecord",
     "TestRecord",
     "TreeRecord",
@@ -112,10 +113,23 @@ class EnsembleRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
     slope: float = 1.0
     decides_by: Literal["raw", "nearly", "at least 0", "probability"] = "raw"
     single_precision: bool = False
-    functions: Literal["numpy", "numpy by columns", "libm"] = "numpy"
+    functions: Literal["numpy", "numpy by columns", "scipy", "libm"] = "numpy"
     threshold: Amount | None = None
     complete: bool = False
     tolerance: Amount = 0.0
+
+
+class PosteriorRecord(Struct, forbid_unknown_fields=True):
+    """How a posterior chooses and stops, and what each case may show.
+
+    ``chances`` has a list for each test: for each outcome by its code, the chance of
+    each case. A single list is of a test of two outcomes: the second one has the chance
+    that is left. ``factor`` times what a test saves must be above its price.
+    """
+
+    by: Literal["information", "value"]
+    factor: Amount
+    chances: list[Annotated[list[list[Amount]], Meta(min_length=1)]]
 
 
 class SummaryRecord(Struct, forbid_unknown_fields=True):
@@ -135,12 +149,13 @@ class PolicyRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
     that decide by a ``rule``; the nodes of each of its trees are numbered from 0. An
     ``ensemble`` of other trees may answer a number, and then has no classes. A rule has
     ``cases``, and a ``choice`` that says how it chooses among tests; an ``order`` if
-    that is what it chooses by.
+    that is what it chooses by. A ``posterior`` has ``cases`` without codes, and the
+    chances of what they show.
     """
 
     format: Literal["askless-policy"]
     version: Literal[1]
-    kind: Literal["tree", "sequence", "forest", "ensemble", "rule"]
+    kind: Literal["tree", "sequence", "forest", "ensemble", "rule", "posterior"]
     tests: list[TestRecord]
     classes: list[Label]
     summary: SummaryRecord
@@ -153,4 +168,5 @@ class PolicyRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
     rule: Literal["votes", "counts"] = "votes"
     ensemble: EnsembleRecord | None = None
     choice: ChoiceRecord | None = None
+    posterior: PosteriorRecord | None = None
     digest: str = ""

@@ -37,6 +37,7 @@ def read_arrays(data: Any, reading: CellReading) -> Grid:
     for name, array in zip(names, arrays, strict=True):
         listed = (reading.alphabet or {}).get(name)
         test, places = _name_outcomes(name, array, listed, reading.binary)
+        _check_range(array.reshape(n_cases, -1), name, cases)
         both = np.stack([1.0 - array, array], axis=1) if array.ndim == 1 else array
         checked = np.zeros((test.n_levels, n_cases))
         checked[places] = _check_cells(both, name, cases, reading.missing).T
@@ -72,6 +73,13 @@ def _name_outcomes(
     return test, [test.code_of(outcome) for outcome in columns]
 
 
+def _check_range(array: Array, name: str, cases: list[str]) -> None:
+    is_wrong = (array < 0) | (array > 1 + TOLERANCE)
+    if is_wrong.any():
+        row, column = np.argwhere(is_wrong)[0]
+        as_probability(float(array[row, column]), f"{name!r} of {cases[row]!r}")
+
+
 def _check_cells(array: Array, name: str, cases: list[str], missing: str) -> Array:
     """Return cells that sum to one; NaN for those that are unknown."""
     is_missing = np.isnan(array)
@@ -92,11 +100,7 @@ def _check_cells(array: Array, name: str, cases: list[str], missing: str) -> Arr
             f"{place(absent)}. Add them, or pass missing='unknown' if it may show "
             "anything."
         )
-    is_wrong = (array < 0) | (array > 1 + TOLERANCE)
-    if is_wrong.any():
-        row, column = np.argwhere(is_wrong)[0]
-        as_probability(float(array[row, column]), f"{name!r} of {cases[row]!r}")
-    array = np.minimum(array, 1.0)
+    array = np.clip(array, 0.0, 1.0)
     totals = array.sum(axis=1)
     is_off = np.abs(totals - 1.0) > TOLERANCE * array.shape[1]
     if is_off.any():

@@ -41,6 +41,8 @@ class FileReading:
     unknown: Any = None
     legend: Legend = field(default_factory=Legend)
     cells: CellReading = field(default_factory=CellReading)
+    separator: str | None = None
+    decimal: str | None = None
 
     def with_defaults(self, names: Sequence[str]) -> FileReading:
         """Return the reading with columns found that are named as what they hold."""
@@ -73,10 +75,10 @@ def is_long(names: Sequence[str]) -> bool:
     return all(name in names for name in LONG_COLUMNS)
 
 
-def read_lines(path: Path) -> tuple[list[str], list[Line]]:
+def read_lines(path: Path, **written: str | None) -> tuple[list[str], list[Line]]:
     """Return the names of the columns of a file, and its lines as text."""
     if path.suffix.lower() not in PARQUET:
-        sheet = read_sheet(path)
+        sheet = read_sheet(path, **written)
         return sheet.names, [
             Line(f"line {number} of {path}", dict(zip(sheet.names, row, strict=True)))
             for number, row in zip(sheet.lines, sheet.rows, strict=True)
@@ -94,7 +96,9 @@ def read_lines(path: Path) -> tuple[list[str], list[Line]]:
 
 def read_cells(path: Path, kind: str, reading: FileReading) -> Cells:
     """Return the cells of a file of one of the kinds."""
-    names, lines = read_lines(path)
+    names, lines = read_lines(
+        path, separator=reading.separator, decimal=reading.decimal
+    )
     reading = reading.with_defaults(names)
     for role in ("target", "prior", "case"):
         name = getattr(reading, role)
@@ -168,7 +172,8 @@ def _outcome_values(lines: list[Line], unknown: Any) -> dict[tuple[str, str], An
         parsed = parse_cells(named).tolist() if named else []
         for text, value in zip(named, parsed, strict=True):
             values[test, text] = text if is_missing(value) else value
-        values[test, str(unknown)] = values.get((test, str(unknown)))
+        if unknown is not None:
+            values[test, str(unknown)] = None
     return values
 
 
@@ -253,6 +258,11 @@ def _read_accuracy(
     path: Path, names: list[str], lines: list[Line], reading: FileReading
 ) -> Cells:
     _check_header(ACCURACY_COLUMNS, names, path)
+    if reading.target is not None:
+        raise InvalidTableError(
+            "The classes of conditions must stand in a file of cases. Got the column "
+            f"{reading.target!r} of {path}. Move it there: case,prior,class."
+        )
     negative, positive = reading.cells.binary
     cells = Cells({}, source=f" in {path}")
     false_alarms: dict[str, tuple[float, str]] = {}

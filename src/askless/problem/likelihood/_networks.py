@@ -7,6 +7,7 @@ adapter each.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -72,7 +73,7 @@ class AgrumNetwork:
         self, evidence: Evidence, names: Sequence[str]
     ) -> dict[str, NDArray[np.float64]]:
         """Return how likely the states of variables are, given those of others."""
-        inference = import_module("pyagrum").LazyPropagation(self.net)
+        inference = _import_agrum().LazyPropagation(self.net)
         inference.setEvidence(evidence)
         inference.makeInference()
         return {name: inference.posterior(name).toarray() for name in names}
@@ -115,6 +116,13 @@ class PgmpyNetwork:
         return found
 
 
+def _import_agrum() -> Any:
+    """Import pyAgrum, whose bindings warn; made errors, these warnings would crash."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return import_module("pyagrum")
+
+
 def open_network(network: Any) -> Network:
     """Return a network that is a file, or an object of pyAgrum or pgmpy."""
     if isinstance(network, (str, Path)):
@@ -141,7 +149,7 @@ def _load(path: Path) -> Any:
             "path."
         )
     try:
-        agrum = import_module("pyagrum")
+        agrum = _import_agrum()
     except ImportError:
         raise MissingExtraError(
             "Reading a network needs pyAgrum. Got none. Run: pip install "

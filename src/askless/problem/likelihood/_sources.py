@@ -228,12 +228,17 @@ class LikelihoodSources:
 
         Examples
         --------
-        >>> import pyagrum
-        >>> net = pyagrum.fastBN("illness{cold|flu}->fever{no|yes}")
-        >>> net.cpt("illness")[:] = [0.8, 0.2]
-        >>> net.cpt("fever")[:] = [[0.9, 0.1], [0.2, 0.8]]
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
         >>> from askless import Table
-        >>> table = Table.from_network(net, "illness")
+        >>> path = Path(mkdtemp(), "illness.bif")
+        >>> _ = path.write_text('''network illness {}
+        ... variable illness { type discrete [ 2 ] { cold, flu }; }
+        ... variable fever { type discrete [ 2 ] { no, yes }; }
+        ... probability ( illness ) { table 0.8, 0.2; }
+        ... probability ( fever | illness ) { (cold) 0.9, 0.1; (flu) 0.2, 0.8; }
+        ... ''')
+        >>> table = Table.from_network(path, "illness")
         >>> table.cases, table.possible.outcome_chances(0)[1].round(2).tolist()
         (('cold', 'flu'), [0.1, 0.8])
         """

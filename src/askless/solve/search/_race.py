@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 from askless._core.engine._stoppable import Stoppable
 from askless.exceptions import InvalidOptionError
 from askless.policy import Tree
+from askless.problem._jobs import starting_threads
 from askless.solve._task import Limits, MethodResult, Progress, Task
 
 __all__ = ["FOREVER", "MOST_BYTES", "Pace", "Race", "Switches", "limit_breadth"]
@@ -273,16 +274,21 @@ class Race(Generic[Value, Engine]):
         """Run the searches side by side until they end, time is out, or Ctrl-C."""
         if self.limits.n_jobs == 1 and len(searches) > 1:
             searches = (self._one_after_another,)
-        with ThreadPoolExecutor(len(searches)) as pool:
-            running = [pool.submit(search) for search in searches]
+        running: list[Future[None]] = []
+        with starting_threads(), ThreadPoolExecutor(len(searches)) as pool:
             try:
+                running += (pool.submit(search) for search in searches)
                 while wait(running, timeout=REPORT_SECONDS).not_done:
                     self._report()
-                    if self._is_met():
+                    if self._is_met() or _has_failed(running):
                         self.stop()
             except KeyboardInterrupt:
                 self.stop()
                 wait(running)
+            except BaseException:
+                # The pool waits for what it has begun.
+                self.stop()
+                raise
             self.is_stopped = True
         for future in running:
             future.result()
@@ -311,3 +317,8 @@ class Race(Generic[Value, Engine]):
             self.limits.progress(
                 Progress(self.limits.elapsed, self._best_cost(), bound)
             )
+
+
+def _has_failed(running: list[Future[None]]) -> bool:
+    """Return whether a search has raised; the others need not go on then."""
+    return any(each.done() and each.exception() is not None for each in running)

@@ -8,7 +8,7 @@ all that follows, it decides. When to stop matters more than which rule chooses.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import NoReturn
 
@@ -37,7 +37,7 @@ MOST_PLACES = 20_000
 NO_GAIN = 1e-12
 
 
-def refuse_without_error(task: Task) -> NoReturn:
+def refuse_without_error(task: Task, *, online: bool = False) -> NoReturn:
     """Refuse a task that does not count mistakes."""
     raise InvalidOptionError(
         "The value of a test is what it takes off the cost of mistakes, so the method "
@@ -113,6 +113,13 @@ def _times_log(values: NDArray[np.float64] | float) -> Floats:
 
 def _grow(task: Task, score: Score, budget: float | None) -> Tree:
     """Grow the likeliest places first, then stop where stopping is best."""
+    delayed = np.flatnonzero(task.table.prices.delayed)
+    if len(delayed):
+        raise InvalidOptionError(
+            "A rule chooses every test by what was seen before, and takes no delays. "
+            f"Got {task.table.test_names[delayed[0]]!r}, whose result comes too late "
+            "to choose by. Use method='exact'."
+        )
     arrays = state_total(task)
     root = root_of(arrays)
     chosen: dict[int, tuple[int, list[int]]] = {}
@@ -134,7 +141,12 @@ def _grow(task: Task, score: Score, budget: float | None) -> Tree:
             places.append(part)
     tests = _stop_best(arrays, places, chosen)
     index_of = {place.path: i for i, place in enumerate(places)}
-    return expand_total(task, lambda place: tests[index_of[place.path]])
+
+    def choose(place: Place) -> Sequence[int]:
+        test = tests[index_of[place.path]]
+        return () if test < 0 else (test,)
+
+    return expand_total(task, choose)
 
 
 def _choose(

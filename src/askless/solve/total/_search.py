@@ -7,7 +7,7 @@ promising tests of each state. The other raises the bound: it looks at all of th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,7 +58,7 @@ def search_total(
     Parameters
     ----------
     task : Task
-        What to solve; no delayed tests.
+        What to solve.
     limits : Limits
         Time, threads and progress.
     budget : float, optional
@@ -103,13 +103,6 @@ def _check(task: Task) -> None:
             "The total cost counts tests and mistakes, so mistakes must have a price. "
             "Got costs without mistakes. Give Costs(..., mistakes=...)."
         )
-    delayed = np.flatnonzero(task.table.prices.delayed)
-    if len(delayed):
-        raise InvalidOptionError(
-            "The search for the least total cost chooses every test by what was seen "
-            f"before, and takes no delays. Got {task.table.test_names[delayed[0]]!r}, "
-            "whose result comes too late to choose by. Leave its delay out."
-        )
 
 
 def _rounds(most: int) -> Iterator[tuple[int, float]]:
@@ -153,7 +146,7 @@ class TotalRace(Race[float, TotalSearch]):
         self.cost_weight = cost_weight
         self.budget = math.inf if budget is None else float(budget)
         self.root = root_of(state_total(task))
-        tree = expand_total(task, lambda place: -1)
+        tree = expand_total(task, lambda place: ())
         super().__init__(task, limits, max_memory, tree, 0.0)
         self.best = self._value_of(tree)
         self.switches = switches
@@ -235,19 +228,16 @@ class TotalRace(Race[float, TotalSearch]):
 
     def _extract(self, engine: TotalSearch) -> Tree:
         """Write the policy that a search has found out as a tree."""
+        delayed = self.task.table.prices.delayed
 
-        def choose(place: Place) -> int:
-            result = engine.run(
-                place.cases,
-                place.surprisal,
-                self._left(place),
-                TOO_DEAR,
-                FOREVER,
-                place.done,
-            )
-            if result is None or not result[1]:
-                raise AssertionError("a search that was not stopped has a policy")
-            return result[2]
+        def choose(place: Place) -> Sequence[int]:
+            state = place.cases, place.surprisal, self._left(place)
+            result = engine.run(*state, TOO_DEAR, FOREVER, place.done)
+            # A state that was forgotten, of a race that is over, is decided at once.
+            test = result[2] if result is not None and result[1] else -1
+            if test < 0:
+                return ()
+            return engine.batch(*state, place.done) if delayed[test] else (test,)
 
         with self._reading(engine):
             return expand_total(self.task, choose)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +31,10 @@ class Place(NamedTuple):
     spent : float
     path : tuple of (int, int)
         The tests that were asked and the codes that they have shown.
+    ordered : tuple of int
+        The tests that were bought together with a delayed one, and are still to come.
+    is_final : bool
+        Whether a delayed test was bought, so that nothing can be bought any more.
     """
 
     cases: NDArray[np.int32]
@@ -39,6 +43,8 @@ class Place(NamedTuple):
     done: tuple[int, ...]
     spent: float
     path: tuple[tuple[int, int], ...] = ()
+    ordered: tuple[int, ...] = ()
+    is_final: bool = False
 
 
 def root_of(arrays: TotalArrays) -> Place:
@@ -48,14 +54,15 @@ def root_of(arrays: TotalArrays) -> Place:
     return Place(cases, np.zeros(n, dtype=np.int64), arrays.prior, (), 0.0)
 
 
-def expand_total(task: Task, choose: Callable[[Place], int]) -> Tree:
+def expand_total(task: Task, choose: Callable[[Place], Sequence[int]]) -> Tree:
     """Return the tree of a policy, asking it at every place.
 
     Parameters
     ----------
     task : Task
     choose : callable
-        Takes a :class:`Place`; returns the next test, or -1 to decide.
+        Takes a :class:`Place`; returns the next test and what is bought together with
+        it, or nothing to decide.
     """
     arrays = state_total(task)
     builder = NodesBuilder()
@@ -63,11 +70,18 @@ def expand_total(task: Task, choose: Callable[[Place], int]) -> Tree:
     while stack:
         place = stack.pop()
         weights = _by_class(arrays, place)
-        test = choose(place) if len(weights) > 1 else -1
-        if test < 0:
+        tests = place.ordered
+        if not tests and len(weights) > 1 and not place.is_final:
+            tests = tuple(choose(place))
+        if not tests:
             builder.add_leaf(weights)
             continue
-        parts = split_place(task, arrays, place, test)
+        test = tests[0]
+        is_final = place.is_final or bool(task.table.prices.delayed[test])
+        parts = [
+            (code, part._replace(ordered=tests[1:], is_final=is_final))
+            for code, part in split_place(task, arrays, place, test)
+        ]
         heaviest = max(range(len(parts)), key=lambda j: parts[j][1].weight.sum())
         builder.add_test(test, [code for code, _ in parts], weights, default=heaviest)
         stack.extend(part for _, part in reversed(parts))
