@@ -11,13 +11,13 @@ and what one-step rules cost:
 * *information*, *value*, *ECED* (Chen, Hassani and Krause 2017): most bits, most
   mistakes saved, most edges cut for the price, with the best stopping on the tree.
 
-Trees of rules are grown by at most 20,000 places, the likeliest first. The cost is also
+Trees of rules are grown by at most 20,000 places. The cost is also
 simulated: 100,000 drawn cases, each test drawn by its likelihoods, must come within
 three standard errors of it. "met" says that they do, and that no rule is cheaper.
 
-``python benchmarks/run.py total`` solves for 16 minutes at most, and takes as long again
-for the rules; ``--quick`` gives each table five seconds, grows 500 places, and leaves
-out mistakes of 50 and 200.
+``python benchmarks/run.py total`` solves for 16 minutes at most, and grows the rules
+after that; ``--quick`` gives each table five seconds, grows 500 places, and leaves out
+mistakes of 50 and 200.
 """
 
 from __future__ import annotations
