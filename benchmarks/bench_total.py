@@ -180,13 +180,13 @@ def grow_myopic(task: Task, most_places: int) -> Tree:
     arrays = state_total(task)
     asked = count()
 
-    def choose(place: Place) -> int:
+    def choose(place: Place) -> list[int]:
         if next(asked) >= most_places:
-            return -1
+            return []
         saved = score_value(arrays, place) / place.weight.sum()
         worth = saved - list_prices(task, arrays, place)
         best = int(worth.argmax())
-        return best if worth[best] > 1e-12 else -1
+        return [best] if worth[best] > 1e-12 else []
 
     return expand_total(task, choose)
 

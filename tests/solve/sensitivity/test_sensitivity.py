@@ -16,7 +16,13 @@ from askless.solve.sensitivity._parameters import list_parameters, list_probabil
 from askless.testing import reference_total
 from tests.solve.total.tables import build
 
-FEATURES = [{}, {"mixed": False}, {"groups": True}, {"outcome_prices": True}]
+FEATURES = [
+    {},
+    {"mixed": False},
+    {"groups": True},
+    {"outcome_prices": True},
+    {"delays": True},
+]
 DRAWS = settings(max_examples=25, deadline=None)
 
 
