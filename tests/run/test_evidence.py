@@ -121,3 +121,17 @@ def test_policies_without_prices_of_mistakes_say_nothing_of_them():
                     session.answer(answer)
             assert (session.oddity, session.mistake_now) == (None, None)
             assert "worth" not in session.why()
+
+
+def test_a_rule_that_chooses_while_it_asks_says_the_same():
+    table = Table.from_likelihoods(
+        CHANCES, costs=Costs({t: 1 for t in CHANCES}, mistakes=500)
+    )
+    policy = solve(table, objective="total", method="value", online=True).policy
+    session = policy.start()
+    while session.test is not None:
+        session.answer("no")
+    answers = {entry["test"]: entry["outcome"] for entry in session.log}
+    joint = sorted(chance_of(answers, case) for case in ("ill", "well"))
+    assert session.mistake_now == pytest.approx(500 * joint[0] / sum(joint))
+    assert "deciding now costs" in session.why()

@@ -98,6 +98,11 @@ def print_policy(policy: Policy, output: Path | None, *, is_drawn: bool) -> None
 
 def _expected(solution: Solution) -> str:
     cost = format_number(solution.expected_cost)
+    return cost if solution.objective == "total" else _sampled(cost, solution)
+
+
+def _sampled(cost: str, solution: Solution) -> str:
+    """Return the cost that was to be small, with its margin if it was sampled."""
     if solution.is_exact:
         return cost
     return f"{cost} +- {format_number(solution.margin)} (sampled, 99 %)"
@@ -106,7 +111,7 @@ def _expected(solution: Solution) -> str:
 def _prices_mistakes(solution: Solution) -> bool:
     """Return whether it is known what wrong decisions cost."""
     policy = solution.policy
-    return isinstance(policy, Tree) and policy.mistakes is not None
+    return policy.kind in ("tree", "posterior") and policy.mistakes is not None
 
 
 def _explain_mistakes(solution: Solution) -> list[tuple[str, str]]:
@@ -115,7 +120,7 @@ def _explain_mistakes(solution: Solution) -> list[tuple[str, str]]:
         return []
     return [
         ("mistake cost", format_number(solution.mistake_cost)),
-        ("total cost", format_number(solution.total_cost)),
+        ("total cost", _sampled(format_number(solution.total_cost), solution)),
     ]
 
 

@@ -65,8 +65,8 @@ def price_decision(
 ) -> float | None:
     """Return what deciding now costs in mistakes, on average.
 
-    None if mistakes have no price, and for other policies than trees, which do not stop
-    for the sake of that price.
+    None if mistakes have no price, and for policies that do not stop for the sake of
+    that price: all but trees, and the rules of :class:`Posterior`.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def price_decision(
     >>> price_decision(askless.solve(table).policy, np.array([0.75, 0.25]), 0)
     2.0
     """
-    if policy.mistakes is None or not isinstance(policy, Tree):
+    if policy.mistakes is None or policy.kind not in ("tree", "posterior"):
         return None
     return float(shares @ policy.mistakes[:, decision])
 

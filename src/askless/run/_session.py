@@ -234,7 +234,7 @@ class Session:
     def mistake_now(self) -> float | None:
         """What deciding now would cost in mistakes, on average.
 
-        None if mistakes have no price, or if the policy is no tree.
+        None if mistakes have no price, or if the policy does not stop for their sake.
         """
         shares = np.array(list(self.probabilities.values()))
         decision = self.policy.decision(self._moment.state)

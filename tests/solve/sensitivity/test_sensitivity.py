@@ -14,9 +14,15 @@ from askless.solve._solve import _make_task
 from askless.solve.sensitivity._fixed import FixedPolicy
 from askless.solve.sensitivity._parameters import list_parameters, list_probabilities
 from askless.testing import reference_total
-from tests.solve.total.test_total import build
+from tests.solve.total.tables import build
 
-FEATURES = [{}, {"mixed": False}, {"groups": True}, {"outcome_prices": True}]
+FEATURES = [
+    {},
+    {"mixed": False},
+    {"groups": True},
+    {"outcome_prices": True},
+    {"delays": True},
+]
 DRAWS = settings(max_examples=25, deadline=None)
 
 

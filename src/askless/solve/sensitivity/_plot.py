@@ -24,7 +24,8 @@ def plot_tornado(found: Sensitivity, ax: Any = None, *, most: int = 15) -> Any:
             "Plots need matplotlib. Got none installed. Run: pip install "
             "'askless[plot]'"
         ) from error
-    rows = found.rows[:most]
+    # What has no effect has no bar.
+    rows = [row for row in found.rows if row.effect > 1e-9 * found.cost][:most]
     if ax is None:
         size = (7.0, 1.3 + 0.28 * len(rows))
         ax = Figure(figsize=size, layout="constrained").subplots()
