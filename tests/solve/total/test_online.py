@@ -29,7 +29,7 @@ def test_the_sampled_cost_is_that_of_the_policy(rng, method):
         assert solution.status == "feasible"
         exact = askless.evaluate(solution.policy, table)
         # 2.6 standard errors are the margin: 5 are rare in any number of runs.
-        allowed = 2 * solution.margin + 1e-9
+        allowed = 2 * solution.margin + 1e-6
         assert solution.total_cost == pytest.approx(exact.total_cost, abs=allowed)
 
 
@@ -83,10 +83,11 @@ def test_a_session_buys_until_nothing_is_worth_its_price():
     table = Table.from_likelihoods(
         {"fever": {"flu": {"yes": 0.8, "no": 0.2}, "cold": {"yes": 0.1, "no": 0.9}},
          "smear": {"flu": {"+": 0.95, "-": 0.05}, "cold": {"+": 0.02, "-": 0.98}}},
-        costs=Costs({"fever": 1, "smear": 6}, mistakes=50),
+        costs=Costs({"fever": 1, "smear": 6}, mistakes=500),
     )  # fmt: skip
     session = solve_online(table, "information").policy.start()
     while session.test is not None:
         session.answer({"fever": "yes", "smear": "+"}[session.test])
     assert session.decision == "flu"
-    assert session.probabilities["flu"] > 0.9
+    assert session.spent == 7
+    assert session.probabilities["flu"] > 0.99

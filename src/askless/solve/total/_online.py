@@ -28,7 +28,7 @@ __all__ = [
 FACTORS = (1.0, *(2.0 ** (k / 2) for k in range(-4, 9) if k))
 # Cases are drawn for so many chances in all, at least and at most so often.
 MOST_CHANCES = 200_000_000
-LEAST_RUNS, MOST_RUNS = 20, 400
+LEAST_RUNS, MOST_RUNS = 20, 1000
 # Seeds: what a policy costs is drawn from other cases than its factor.
 CALIBRATES, PRICES = 1, 0
 PRICE_SECONDS = 5.0
