@@ -125,7 +125,10 @@ def _posterior(criterion, **prices):
     )
     table = table.with_likelihoods(
         {
-            "lamp": {0: {"dark": 0.75, "dim": 0.25}, 3: {"dim": 0.125, "bright": 0.875}},
+            "lamp": {
+                0: {"dark": 0.75, "dim": 0.25},
+                3: {"dim": 0.125, "bright": 0.875},
+            },
             "fuse": {1: {"whole": 0.875, "blown": 0.125}},
         }
     )

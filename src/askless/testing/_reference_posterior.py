@@ -68,9 +68,8 @@ def _loss(table: Table, weights: list[float]) -> float:
     """Return the least expected loss of deciding, by weight."""
     mistakes = table.costs.mistake_matrix(table.classes)
     assert mistakes is not None
-    summed = _by_class(table, weights)
-    return min(
-        sum(part * row[decision] for part, row in zip(summed, rows, strict=True))
-        for rows in [mistakes.tolist()]
-        for decision in range(len(table.classes))
-    )
+    losses = [0.0] * len(table.classes)
+    for label, part in enumerate(_by_class(table, weights)):
+        for decision in range(len(losses)):
+            losses[decision] += part * float(mistakes[label, decision])
+    return min(losses)

@@ -22,7 +22,7 @@ CRITERIA = ["information", "value"]
 
 
 def make_table(rng, n_cases=12, n_tests=6, n_classes=None, mistakes=25.0):
-    """Return a table of tests that err, some of three outcomes, some cases ruled out."""
+    """Return a table of tests that err, of two or three outcomes, some impossible."""
     n_classes = n_cases if n_classes is None else n_classes
     likelihoods = {}
     for test in range(n_tests):
@@ -146,7 +146,12 @@ def test_a_thousand_unlikely_answers_do_not_underflow():
 
 def two_cases(price, mistakes=20.0, right=0.9):
     return Table.from_likelihoods(
-        {"test": {"a": {"x": right, "y": 1 - right}, "b": {"x": 1 - right, "y": right}}},
+        {
+            "test": {
+                "a": {"x": right, "y": 1 - right},
+                "b": {"x": 1 - right, "y": right},
+            }
+        },
         costs=Costs([price], mistakes=mistakes),
     )
 

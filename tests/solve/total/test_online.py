@@ -15,7 +15,9 @@ METHODS = ["information", "value"]
 
 
 def solve_online(table, method, **options):
-    return askless.solve(table, objective="total", method=method, online=True, **options)
+    return askless.solve(
+        table, objective="total", method=method, online=True, **options
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -54,6 +54,4 @@ def _measure(policy: Posterior) -> Measures:
     return price_together(policy, policy.tests_ahead(policy.initial_state()))
 
 
-POSTERIOR = Codec(
-    "posterior", _write, _read, _measure, needs=("posterior", "cases")
-)
+POSTERIOR = Codec("posterior", _write, _read, _measure, needs=("posterior", "cases"))

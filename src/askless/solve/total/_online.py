@@ -1,7 +1,7 @@
 """Policies that choose test by test from the posterior, when to stop calibrated.
 
 Which test comes next does not depend on the factor; only when to stop does. So one run
-of a drawn case, on to where the largest factor stops, says what it costs at each factor.
+of a drawn case, on to where the largest factor stops, says what it costs at every one.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def calibrate_factor(policy: Posterior, table: Table) -> float:
     totals = np.zeros(len(FACTORS))
     for case in rng.choice(table.n_cases, n_runs, p=table.prior).tolist():
         totals += _run(patient, table, case, rng)
-    return FACTORS[int(np.argmin(totals))]
+    return float(FACTORS[int(np.argmin(totals))])
 
 
 def _run(
