@@ -57,7 +57,7 @@ COMPILE := $(BIN)/ninja -C $(BUILD) --quiet
 .DEFAULT_GOAL := help
 .PHONY: help demo test check format bench bench-quick docs campaign debug-test \
 	sanitize-test minimal-test coverage coverage-core sizes changelog sdist wheel dist-test serial-test \
-	venv build clean
+	axe fuzz-api venv build clean
 
 help:  ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | \
@@ -94,6 +94,17 @@ docs: build $(VENV)/.stamp-docs  ## Build the documentation in docs/_build
 
 campaign: build $(VENV)/.stamp-test $(VENV)/.stamp-campaign  ## Try to break the promises: HOURS=1, or SECONDS=300
 	$(BIN)/python -m campaign.run $(CAMPAIGN_PAGE) $(if $(SECONDS),--seconds $(SECONDS),--hours $(HOURS)) $(CAMPAIGN_ARGS)
+
+axe: build/npm/node_modules/axe-core  ## Fetch what looks for barriers in pages (needs npm)
+
+build/npm/node_modules/axe-core:
+	@mkdir -p build/npm
+	npm install --silent --no-audit --no-fund --prefix build/npm axe-core
+
+fuzz-api: build $(VENV)/.stamp-test  ## Send the service anything: SECONDS=60
+	@test -d .venv-fuzz || $(PYTHON) -m venv .venv-fuzz
+	.venv-fuzz/bin/python -m pip install -qq --disable-pip-version-check schemathesis
+	$(BIN)/python .ci/fuzz_api.py .venv-fuzz/bin/schemathesis --seconds $(or $(SECONDS),60)
 
 debug-test:  ## Run all tests of kernels with bounds and divisions checked
 	@$(MAKE) --no-print-directory test VENV=.venv-debug \
@@ -152,7 +163,7 @@ build: $(BUILD)/.stamp-editable  ## Compile what changed
 venv: $(patsubst %,$(VENV)/.stamp-%,build package plot parquet test check bench docs coverage dist changelog)  ## Fill the environment with everything but Askless
 
 clean:  ## Remove every environment, build and cache
-	rm -rf .venv .venv-debug .venv-sanitize .venv-minimal .venv-coverage build dist docs/_build docs/generated docs/auto_examples
+	rm -rf .venv .venv-debug .venv-sanitize .venv-minimal .venv-coverage .venv-fuzz build dist docs/_build docs/generated docs/auto_examples
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks examples docs -name __pycache__ -prune \
 		-exec rm -rf {} + 2>/dev/null || true

@@ -155,10 +155,11 @@ def write_page() -> None:
         "what is promised. What was found earlier is kept in `tests/findings`, and",
         "tried again with every change.",
         "",
-        f"{hours:.1f} hours of processor time; Python {platform.python_version()}, "
+        f"{hours:.1f} hours of trying; Python {platform.python_version()}, "
         + ", ".join(_versions())
         + ".",
         "",
+        *_sum_up(total),
     ]
     for name, part in parts.items():
         if name not in total:
@@ -172,9 +173,32 @@ def write_page() -> None:
         lines += [f"| **findings** | **{len(found['findings'])}** |", ""]
         lines += [f"* {finding['file']}: {_cell(finding['error'])}"
                   for finding in found["findings"][:20]]  # fmt: skip
-        lines += [f"{note}." for note in found["notes"]] + [""]
+        lines += [f"{note}." for note in found["notes"]]
+        lines += [""] if lines[-1] else []
     PAGE.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
     print(f"Wrote {PAGE.relative_to(HERE.parent)}")
+
+
+def _sum_up(total: dict[str, Any]) -> list[str]:
+    """Return a table of what matters most, over all parts."""
+    counts: Counter[str] = Counter()
+    for part in total.values():
+        counts.update(part["counts"])
+        counts.update({what: len(seen) for what, seen in part["kinds"].items()})
+        counts["findings"] += len(part["findings"])
+    shown = {
+        "damaged files": counts["mutants"],
+        "rows compared with the models that they came from": counts["rows compared"],
+        "settings of these models that were honoured": counts[
+            "different settings: equal"
+        ],
+        "settings that were refused by name": counts["different settings: refused"],
+        "processes killed": counts["kills"],
+        "parts that crashed or hung": counts["parts that crashed"],
+        "promises broken": counts["findings"],
+    }
+    lines = [f"| {what} | {times:,} |" for what, times in shown.items()]
+    return ["| in all | |", "|---|--:|", *lines, ""]
 
 
 def _cell(text: str) -> str:

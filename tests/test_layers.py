@@ -19,6 +19,7 @@ STACK = [
     ["solve"],
     ["learn"],
     ["evaluate", "export", "run"],
+    ["serve"],
 ]
 
 # The rooms of a package, from the bottom up, likewise. Modules that lie beside the
@@ -32,8 +33,14 @@ ROOMS = {
         ["bagging", "soft", "search", "unknown", "ensemble"],
         ["total", "unknown_search"],
     ],
-    "solve": [["greedy"], ["search", "tradeoff"], ["total", "unknown"]],
+    "solve": [
+        ["greedy"],
+        ["search", "tradeoff"],
+        ["total", "unknown"],
+        ["sensitivity"],
+    ],
     "learn": [["sources", "trees", "forest"], ["boost", "cost_tree"], ["rivals"]],
+    "serve": [["kept"], ["pages"]],
 }
 
 # A policy hands itself up to the layer that runs it, by name; only its annotations

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import askless
-from askless.cli import decide
+from askless.cli import _row_writers, decide
 from askless.run import decide_rows
 
 ROWS = {
@@ -143,3 +143,15 @@ def test_a_policy_that_never_asks_decides_every_row(run, folder, rows):
     askless.Sequence.from_table(table, []).save("p.json")
     shown = run("decide", "p.json", rows).stdout.splitlines()
     assert shown == ["decision,cost,bought", *["same,0.0,"] * 4]
+
+
+def test_a_terminal_does_not_obey_what_is_in_a_cell(run, folder, monkeypatch):
+    table = askless.Table({"x": ["a", "b"]}, ["one\x1b[2J\n=> two", "two"])
+    askless.solve(table).policy.save("p.json")
+    (folder / "rows.csv").write_text("x\na\n")
+    shown = run("decide", "p.json", "rows.csv").stdout
+    assert "one\x1b[2J\n=> two" in shown
+    monkeypatch.setattr(_row_writers, "_is_terminal", lambda: True)
+    shown = run("decide", "p.json", "rows.csv").stdout
+    assert "\x1b" not in shown
+    assert len(shown.splitlines()) == 2

@@ -80,6 +80,13 @@ CALLS = {
         [DATA, DATA],
         [POLICY, DATA, "--mistakes", f"no{EVIL}{FORGED}"],
     ],
+    "decide": [
+        [POLICY, DATA, "-o", f"d{EVIL}{FORGED}.csv"],
+        [POLICY, DATA, "-o", f"d{EVIL}{FORGED}"],
+        [POLICY, DATA, "--key", f"no{EVIL}{FORGED}"],
+        [POLICY, COSTS, "-o", "d.csv"],
+        [POLICY, f"no{EVIL}{FORGED}.csv"],
+    ],
     "compare": [[POLICY, POLICY, DATA, "--target", "cause"], [POLICY, DATA, DATA]],
     "frontier": [
         [DATA, "--target", "cause", "--model", "tree", "--folds", "1"],

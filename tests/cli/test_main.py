@@ -19,6 +19,8 @@ COMMANDS = [
     "frontier",
     "show",
     "ask",
+    "serve",
+    "mcp",
     "methods",
     "datasets",
 ]

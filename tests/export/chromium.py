@@ -8,6 +8,7 @@ import select
 import shutil
 import subprocess
 import tempfile
+from contextlib import contextmanager
 
 import pytest
 
@@ -126,8 +127,18 @@ class Page:
     # What a person does.
 
     def open(self, path):
+        self.visit(path.resolve().as_uri())
+
+    def visit(self, address):
+        """Open an address, and wait until it is there."""
+        with self.loading():
+            self.call("Page.navigate", url=address)
+
+    @contextmanager
+    def loading(self):
+        """Wait for the page that is opened inside."""
         self._loaded = False
-        self.call("Page.navigate", url=path.resolve().as_uri())
+        yield
         while not self._loaded:
             self._note(self._read())
 

@@ -439,3 +439,23 @@ def test_the_published_schema_is_the_schema():
     assert written == policy_schema(), (
         f"{SCHEMA.name} is out of date: write json.dumps(policy_schema(), indent=1)"
     )
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_digest_of_a_file_is_not_worked_out_again(name, tmp_path, monkeypatch):
+    policy = make_example(name)
+    policy.save(tmp_path / "it.json")
+    loaded = load(tmp_path / "it.json")
+    with monkeypatch.context() as patched:
+        patched.setattr(policy_file, "to_record", lambda _: pytest.fail("again"))
+        digest = policy_digest(loaded)
+    assert digest == policy_digest(make_example(name))
+
+
+def test_an_edited_file_gets_a_digest_of_its_own(tmp_path):
+    make_example("numbers").save(tmp_path / "it.json")
+    text = (tmp_path / "it.json").read_text().replace('"age"', '"years"')
+    (tmp_path / "it.json").write_text(text)
+    edited = load(tmp_path / "it.json", edited=True)
+    assert policy_digest(edited) != policy_digest(make_example("numbers"))
+    assert json.loads(dump(edited))["digest"] == policy_digest(edited)

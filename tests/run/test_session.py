@@ -12,7 +12,15 @@ from askless.exceptions import InvalidAnswerError
 from askless.policy import Sequence
 from askless.problem import Costs, Table
 from askless.run import Session
-from tests.strategies import generators, random_values, solved, tables_with_policies
+from askless.run._ahead import walk_worst
+from tests.policy.examples import make_example
+from tests.strategies import (
+    generators,
+    grow_at_random,
+    random_values,
+    solved,
+    tables_with_policies,
+)
 
 
 @pytest.fixture
@@ -288,3 +296,26 @@ def test_a_log_that_goes_on_after_the_decision_is_refused(session):
 def test_a_log_without_outcomes_is_refused(session):
     with pytest.raises(InvalidAnswerError, match="must have an outcome, or be skipped"):
         Session.replay(session.policy, [{"test": "lamp"}])
+
+
+@given(seed=st.integers(0, 10_000), n_steps=st.integers(0, 4))
+@settings(max_examples=60, deadline=None)
+def test_what_is_left_at_worst_is_that_of_every_path(seed, n_steps):
+    """Subtrees are priced at once; walking every path says the same."""
+    rng = np.random.default_rng(seed)
+    like = make_example(["numbers", "groups"][seed % 2])
+    tree = grow_at_random(rng, like.tests, like.classes, like.prices, max_depth=5)
+    session = tree.start()
+    for _ in range(n_steps):
+        if session.test is None:
+            break
+        how = rng.integers(3)
+        if how == 0:
+            session.skip(paid=bool(rng.integers(2)))
+        else:
+            test = tree.test_by_name[session.test]
+            number = float(rng.uniform(0, 60))
+            outcomes = test.outcomes or (number,)
+            session.answer(outcomes[rng.integers(len(outcomes))])
+    moment = session._moment
+    assert session.left_at_worst == walk_worst(tree, moment.state, moment.bill)

@@ -18,6 +18,7 @@ from askless.cli._ask_steps import Left, take_step
 from askless.cli._output import format_number, format_share, print_line
 from askless.exceptions import InvalidAnswerError
 from askless.run import Interview, Session, describe, read_reply
+from askless.run._evidence import explain_stop
 from askless.run._reply import numbers_choices
 
 __all__ = ["print_end", "print_path", "talk"]
@@ -124,6 +125,10 @@ def print_question(interview: Interview) -> None:
     print_line()
     print_line(f"{number}. ", (f"{shown['test']}?", "bold"), f"  costs {_price(shown)}")
     print_line(f"   {_describe_money(shown)}  {_describe_likely(shown)}", style="dim")
+    if shown["mistake_now"] is not None:
+        mistake = format_number(shown["mistake_now"])
+        now = f"{shown['decision_now']} now costs {mistake} in mistakes on average"
+        print_line(f"   To decide {now}.", style="dim")
     if len(shown["ordered"]) > 1:
         others = ", ".join(shown["ordered"][1:])
         print_line(
@@ -262,6 +267,10 @@ def print_end(interview: Interview) -> None:
         )
     if shown["certainty"] < 1:
         print_line(f"   {_describe_likely(shown)}")
+        if shown["mistake_now"] is not None:
+            session = interview.session
+            why = explain_stop(session.policy, session.bought, shown["mistake_now"])
+            print_line(f"   It stops here since {why}.")
     print_path(interview.session)
 
 
@@ -275,11 +284,17 @@ def _describe_certainty(interview: Interview, shown: Description) -> str:
         return f"{share} by the model"
     if shown["conflict"] is not None:
         return f"{share} if what no case shows is left out"
+    if shown["unlikely"] is not None:
+        return f"{share}, but the answers are unlikely"
+    if shown["certainty"] < 1 and shown["mistake_now"] is not None:
+        return f"{share} likely"
     return f"{share} of the known cases that fit"
 
 
 def _print_conflict(session: Session, shown: Description) -> None:
-    """Print what was answered that no case shows, and what is done about it."""
+    """Print what was answered that few or no cases show, and what is done about it."""
+    if shown["unlikely"] is not None:
+        print_line(f"   {session.oddity}", style="bold yellow")
     conflict = shown["conflict"]
     if conflict is None:
         return

@@ -32,6 +32,8 @@ COMMANDS = {
     "frontier": "Compare models: error against cost, as a page.",
     "show": "Show a policy as a picture, as code or as data.",
     "ask": "Ask test by test until the case is decided.",
+    "serve": "Ask in a browser, and over HTTP for programs.",
+    "mcp": "Let a language model ask by policies.",
     "methods": "List the methods of solve and fit.",
     "datasets": "List data sets, or write one to files.",
 }

@@ -20,6 +20,7 @@ __all__ = [
     "edited_option",
     "free_options",
     "json_option",
+    "mistakes_option",
     "output_option",
     "parse_value",
     "policy_argument",
@@ -85,6 +86,16 @@ def costs_option(more: str = "") -> Decorator:
         type=FILE,
         help=f"What tests cost: CSV with the columns test,cost, or TOML{more}. 1 each "
         "by default.",
+    )
+
+
+def mistakes_option(more: str = "") -> Decorator:
+    """Return the option for what a wrong decision costs."""
+    return click.option(
+        "--mistakes",
+        metavar="COST",
+        help=f"What a wrong decision costs{more}: a number, or a matrix by true class "
+        "and decision, [[0, 5], [9, 0]].",
     )
 
 

@@ -44,6 +44,8 @@ def describe_solution(
         "margin": solution.margin,
         "worst_cost": solution.worst_cost,
         "error": solution.error,
+        "mistake_cost": solution.mistake_cost if _prices_mistakes(solution) else None,
+        "total_cost": solution.total_cost if _prices_mistakes(solution) else None,
         "lower_bound": solution.lower_bound,
         "bound_name": solution.bound_name,
         "gap": solution.gap,
@@ -72,6 +74,7 @@ def print_solution(
         [
             ("method", solution.method),
             ("expected cost", _expected(solution)),
+            *_explain_mistakes(solution),
             ("worst cost", format_number(solution.worst_cost)),
             ("error", format_share(solution.error)),
             *_explain_bound(solution),
@@ -103,14 +106,32 @@ def _expected(solution: Solution) -> str:
     return f"{cost} +- {format_number(solution.margin)} (sampled, 99 %)"
 
 
+def _prices_mistakes(solution: Solution) -> bool:
+    """Return whether it is known what wrong decisions cost."""
+    policy = solution.policy
+    return isinstance(policy, Tree) and policy.mistakes is not None
+
+
+def _explain_mistakes(solution: Solution) -> list[tuple[str, str]]:
+    is_total = solution.objective == "total"
+    if not is_total and not (solution.error > 0 and _prices_mistakes(solution)):
+        return []
+    return [
+        ("mistake cost", format_number(solution.mistake_cost)),
+        ("total cost", format_number(solution.total_cost)),
+    ]
+
+
 def _explain_bound(solution: Solution) -> list[tuple[str, str]]:
+    is_total = solution.objective == "total"
     if solution.bound_name == "none":
-        return [("lower bound", "none for a policy that may be wrong")]
-    which = "worst" if solution.objective == "worst" else "expected"
+        kind = "method that proves nothing" if is_total else "policy that may be wrong"
+        return [("lower bound", f"none for a {kind}")]
+    which = {"worst": "worst", "total": "total"}.get(solution.objective, "expected")
     bound = format_number(solution.lower_bound)
     if solution.status == "optimal":
         gap = "0 %: no policy is cheaper"
-    elif solution.error > 0:
+    elif solution.error > 0 and not is_total:
         gap = "unknown: the bound is of policies that are never wrong"
     else:
         gap = f"{format_share(solution.gap)}: no policy can save more of the cost"

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 import click
 
+from askless._text import escape_unprintable
 from askless.exceptions import DataFileError, MissingExtraError
 from askless.problem._column import is_missing
 from askless.problem._files import PARQUET
@@ -45,21 +47,27 @@ def make_writer(path: Path | None, file: BinaryIO) -> RowWriter:
     """Return what writes to a file as its name says; without one, CSV."""
     if path is not None and path.suffix.lower() in PARQUET:
         return _ParquetWriter(file)
-    return _CsvWriter(file)
+    return _CsvWriter(file, is_seen=path is None and _is_terminal())
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty()
 
 
 class _CsvWriter:
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, *, is_seen: bool) -> None:
         self._file = file
+        # A terminal must not obey what is in a cell; a file gets it as it is.
+        self._show = _make_safe if is_seen else _blank_missing
         self._is_begun = False
 
     def write(self, part: Part) -> None:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         if not self._is_begun:
-            writer.writerow(part)
+            writer.writerow(map(self._show, part))
             self._is_begun = True
-        shown = [map(_blank_missing, column) for column in part.values()]
+        shown = [map(self._show, column) for column in part.values()]
         writer.writerows(zip(*shown, strict=True))
         # What is half of a surrogate pair has no bytes in UTF-8.
         self._file.write(text.getvalue().encode("utf-8", errors="replace"))
@@ -70,6 +78,12 @@ class _CsvWriter:
 
 def _blank_missing(value: Any) -> Any:
     return "" if is_missing(value) else value
+
+
+def _make_safe(value: Any) -> Any:
+    return (
+        escape_unprintable(value) if isinstance(value, str) else _blank_missing(value)
+    )
 
 
 class _ParquetWriter:

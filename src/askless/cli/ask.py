@@ -103,7 +103,7 @@ def _run(interview: Interview, policy: Path, as_json: bool) -> None:
         pass
     except (Left, KeyboardInterrupt) as left:
         interview.close()
-        if interview.journal is not None:
+        if isinstance(interview.journal, Journal):
             command = ["askless", "ask", str(policy), "--resume"]
             command.append(str(interview.journal.path))
             # On one line whatever the width, to be copied.
@@ -118,7 +118,7 @@ def _run(interview: Interview, policy: Path, as_json: bool) -> None:
             sys.exit(1)
         return
     interview.close()
-    if interview.journal is not None and not as_json:
+    if isinstance(interview.journal, Journal) and not as_json:
         say(f"   Log: {interview.journal.path}")
 
 

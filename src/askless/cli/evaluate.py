@@ -16,6 +16,7 @@ from askless.cli._options import (
     data_argument,
     edited_option,
     json_option,
+    mistakes_option,
     parse_value,
     policy_argument,
     target_option,
@@ -43,12 +44,7 @@ __all__ = ["evaluate_command"]
 @data_argument("data")
 @target_option(required=False)
 @row_options
-@click.option(
-    "--mistakes",
-    metavar="COST",
-    help="What a wrong decision costs, instead of what the policy says: a number, or "
-    "a matrix by true class and decision, [[0, 5], [9, 0]].",
-)
+@mistakes_option(", instead of what the policy says")
 @edited_option
 @json_option
 def evaluate_command(

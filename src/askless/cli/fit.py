@@ -20,6 +20,7 @@ from askless.cli._options import (
     drop_option,
     free_options,
     json_option,
+    mistakes_option,
     output_option,
     parse_value,
     quiet_option,
@@ -54,12 +55,7 @@ HOW_TO_READ = ("unknown", "separator", "decimal")
 @data_argument("data")
 @target_option(required=True)
 @costs_option(", which may say what mistakes cost as well")
-@click.option(
-    "--mistakes",
-    metavar="COST",
-    help="What a wrong decision costs: a number, or a matrix by true class and "
-    "decision, [[0, 5], [9, 0]].",
-)
+@mistakes_option()
 @output_option
 @click.option(
     "--method",

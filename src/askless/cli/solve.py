@@ -19,13 +19,21 @@ from askless.cli._options import (
     drop_option,
     free_options,
     json_option,
+    mistakes_option,
     output_option,
+    parse_value,
     quiet_option,
     sheet_options,
 )
 from askless.cli._output import format_number, print_json, print_note, working
 from askless.cli._reading import collect_notes, read_names
 from askless.cli._report import describe_solution, print_solution
+from askless.cli._sensitivity import (
+    find_sensitivity,
+    print_sensitivity,
+    sensitivity_options,
+    write_tornado,
+)
 from askless.exceptions import AsklessError, InvalidOptionError
 from askless.problem import Table, read_costs, read_table
 from askless.problem._roles import find_roles, note_roles
@@ -46,7 +54,8 @@ HOW_TO_SOLVE = ("method", "objective", "stop", "budget", "max_error", "time_limi
     metavar="COLUMN",
     help="The column of classes; of likelihoods each case is a class by default.",
 )
-@costs_option()
+@costs_option(", which may say what mistakes cost as well")
+@mistakes_option()
 @output_option
 @click.option(
     "--prior",
@@ -68,10 +77,11 @@ HOW_TO_SOLVE = ("method", "objective", "stop", "budget", "max_error", "time_limi
 )
 @click.option(
     "--objective",
-    type=click.Choice(["expected", "worst", "both"]),
+    type=click.Choice(["expected", "worst", "both", "total"]),
     default="expected",
     show_default=True,
-    help="Which cost is to be small; both gives every trade-off.",
+    help="Which cost is to be small; both gives every trade-off, total counts tests "
+    "and mistakes together.",
 )
 @click.option("--budget", type=float, help="What no case may cost more than.")
 @click.option("--max-error", type=float, help="The share that may be decided wrongly.")
@@ -95,13 +105,17 @@ HOW_TO_SOLVE = ("method", "objective", "stop", "budget", "max_error", "time_limi
 @likelihood_options
 @click.option("--merge", is_flag=True, help="Merge cases that show the same.")
 @sheet_options
+@sensitivity_options
 @free_options("An option of the method.")
 @json_option
 @quiet_option
 def solve_command(
     table: Path,
     output: Path | None,
+    mistakes: str | None,
     merge: bool,
+    sensitivity: bool,
+    tornado: Path | None,
     options: dict[str, Any],
     as_json: bool,
     quiet: bool,
@@ -120,16 +134,30 @@ def solve_command(
     with working(f"Solving {table}") as tell:
         problem = _read(table, notes, **others)
         problem = problem.merged() if merge else problem
+        if mistakes is not None:
+            costs = problem.costs.with_mistakes(parse_value(mistakes))
+            problem = problem.with_costs(costs)
         how["progress"] = lambda progress: tell(_how_far(progress))
         solution = _solve(problem, how, options, notes)
+        found = None
+        if sensitivity or tornado:
+            tell("looking at what it hangs on")
+            found = find_sensitivity(solution, how, options)
     if output is not None:
         solution.policy.save(output)
     if as_json:
-        print_json(describe_solution(table, output, problem, solution, notes))
+        shown = describe_solution(table, output, problem, solution, notes)
+        if found is not None:
+            shown["sensitivity"] = found.to_dicts()
+            if tornado is not None:
+                write_tornado(found, tornado)
+        print_json(shown)
         return
     for note in notes:
         print_note(note)
     print_solution(table, output, problem, solution, quiet=quiet)
+    if found is not None:
+        print_sensitivity(found, is_printed=sensitivity, path=tornado)
 
 
 def _read(

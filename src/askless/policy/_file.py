@@ -214,6 +214,7 @@ def _parse(content: bytes, edited: bool) -> Policy:
     found = summarise(policy)
     if not edited:
         _check_summary(found, record.summary)
+        _digests[policy] = record.digest
     return policy
 
 

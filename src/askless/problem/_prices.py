@@ -101,6 +101,10 @@ class PriceList:
         >>> PriceList.plain([2.0, 3.0]).cost_of_all()
         5.0
         """
+        return self._cost_of_all
+
+    @cached_property
+    def _cost_of_all(self) -> float:
         bill = self.open_bill()
         total = 0.0
         for test in range(self.n_tests):

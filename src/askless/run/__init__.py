@@ -9,6 +9,7 @@ from askless.run._decide_rows import RowDecisions, decide_rows
 from askless.run._describe import describe
 from askless.run._drive import run_case, run_case_async
 from askless.run._drive_many import run_cases, run_cases_async
+from askless.run._evidence import Oddity
 from askless.run._interview import Interview
 from askless.run._journal import Journal, Repair, repair_log, replay_log
 from askless.run._purchase import SKIP, CaseResult, FetchFailure, Terms
@@ -22,6 +23,7 @@ __all__ = [
     "FetchFailure",
     "Interview",
     "Journal",
+    "Oddity",
     "Repair",
     "Reply",
     "RowDecisions",

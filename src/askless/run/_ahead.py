@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from askless._core.price._prices import Bill
+from askless._core.price._prices import Bill, price_nodes
 from askless.policy._base import Policy
 from askless.policy._tree import Tree
 from askless.problem import Outcome, Test
@@ -168,7 +168,8 @@ def worst_ahead(policy: Policy, state: Any, bill: Bill) -> float:
     7.0
     """
     if isinstance(policy, Tree):
-        return _worst_of_tree(policy, state, bill)
+        walk = walk_worst if policy.prices.by_outcome else _price_worst
+        return walk(policy, state, bill)
     bill, left = bill.copy(), 0.0
     for test in policy.tests_possible(state):
         left += dearest_price(policy, test, bill)
@@ -176,8 +177,26 @@ def worst_ahead(policy: Policy, state: Any, bill: Bill) -> float:
     return left
 
 
-def _worst_of_tree(tree: Tree, node: int, bill: Bill) -> float:
-    """Walk every path below a node with a bill of its own."""
+def _price_worst(tree: Tree, node: int, bill: Bill) -> float:
+    """Price the subtree of a node for a case that has paid a bill."""
+    below = slice(node, tree.subtree_end[node])
+    spent = price_nodes(
+        tree.prices.engine,
+        tree.test[below],
+        tree.parent[below] - np.int32(node),
+        tree.parent_code[below],
+        tree.subtree_end[below] - np.int32(node),
+        bill,
+    )
+    return float(spent.max())
+
+
+def walk_worst(tree: Tree, node: int, bill: Bill) -> float:
+    """Walk every path below a node with a bill of its own.
+
+    Slow, and right for any prices: where outcomes have prices, several that take one
+    branch may differ.
+    """
     worst = 0.0
     stack = [(node, bill, 0.0)]
     while stack:

@@ -5,6 +5,7 @@ It must not know how a question is shown.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from askless.run._ahead import Branch
@@ -26,10 +27,14 @@ def describe(interview: Interview) -> dict[str, Any]:
     -------
     dict
         ``event`` is ``"question"`` or ``"decision"``. Both have ``spent``,
-        ``left_at_worst`` and ``likely``: the decisions that are possible with their
-        shares, the likeliest first. A question has the ``test``, its ``kind``,
-        ``outcomes``, ``price``, ``price_at_most``, ``ordered`` (itself, and the tests
-        that are bought together with it), ``why`` it is asked, the ``branches`` that
+        ``left_at_worst``, ``why`` it is asked or decided, and ``likely``: the decisions
+        that are possible with their shares, the likeliest first. ``mistake_now`` is
+        what deciding now costs in mistakes on average, None if they have no price.
+        ``unlikely`` is None, or says that hardly any case gives such answers: the
+        ``best`` class for them, the ``chance`` that a case of it gives them, what is
+        ``usual``, and the ``share`` of all cases that are as odd. A question has the
+        ``test``, its ``kind``, ``outcomes``, ``price``, ``price_at_most``, ``ordered``
+        (itself, and the tests that are bought together with it), the ``branches`` that
         may follow, and ``decision_now``. A decision has its ``certainty``, which is for
         the cases that the policy was made from, ``cost_of_all``, ``n_unanswered`` and
         the ``path`` to it. ``conflict`` is None, or says that the answers contradict
@@ -54,11 +59,14 @@ def describe(interview: Interview) -> dict[str, Any]:
     ('dimmer', 1.0, 1.0)
     """
     session = interview.session
-    shares = session.probabilities
+    shares = session.shares_that_fit
     money = {
         "spent": session.spent,
         "left_at_worst": session.left_at_worst,
         "conflict": _describe_conflict(session),
+        "unlikely": _describe_oddity(session),
+        "mistake_now": session.mistake_now,
+        "why": session.why(),
     }
     likely = [
         {"decision": label, "share": shares[label]}
@@ -87,7 +95,6 @@ def describe(interview: Interview) -> dict[str, Any]:
         "price_at_most": session.price_at_most,
         "ordered": list(session.ordered),
         **money,
-        "why": session.why(),
         "branches": [_describe_branch(branch) for branch in session.branches()],
         "decision_now": session.decision_now,
         "likely": likely,
@@ -100,6 +107,12 @@ def _describe_conflict(session: Session) -> dict[str, Any] | None:
     if not taken_as:
         return None
     return {"taken_as": taken_as, "recheck": list(session.recheck)}
+
+
+def _describe_oddity(session: Session) -> dict[str, Any] | None:
+    """Return how unlikely the answers are if hardly any case gives such, or None."""
+    oddity = session.oddity
+    return None if oddity is None or not oddity.is_rare else asdict(oddity)
 
 
 def _describe_branch(branch: Branch) -> dict[str, Any]:

@@ -6,13 +6,27 @@ It does not know how questions are shown or answers typed.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from askless.policy import Policy
 from askless.run._journal import Journal
 from askless.run._session import Session, Step
 
-__all__ = ["Interview"]
+__all__ = ["Interview", "StepLog"]
+
+
+class StepLog(Protocol):
+    """Where an interview logs its steps: a :class:`Journal`, or anything like it."""
+
+    # How many entries were written, and whether the last is the decision.
+    n_lines: int
+    is_finished: bool
+
+    def write(self, entry: dict[str, Any], /) -> None:
+        """Keep an entry for good, or raise."""
+
+    def close(self) -> None:
+        """Give the log back."""
 
 
 class Interview:
@@ -24,8 +38,10 @@ class Interview:
     ----------
     policy : Policy
         What to ask and what to decide.
-    journal : Journal, optional
+    journal : Journal or another StepLog, optional
         Where to log every step.
+    session : Session, optional
+        Where to go on from; a new session by default.
 
     Attributes
     ----------
@@ -47,8 +63,14 @@ class Interview:
     ('fuse', 0.5)
     """
 
-    def __init__(self, policy: Policy, journal: Journal | None = None) -> None:
-        self.session = Session(policy)
+    def __init__(
+        self,
+        policy: Policy,
+        journal: StepLog | None = None,
+        *,
+        session: Session | None = None,
+    ) -> None:
+        self.session = Session(policy) if session is None else session
         self.journal = journal
         # A step whose line may be in the log already, though the session has not moved.
         self._pending: tuple[Step, int] | None = None
@@ -57,8 +79,7 @@ class Interview:
     def resume(cls, policy: Policy, path: str | Path) -> Interview:
         """Go on with the interview that a log was left at."""
         journal, session = Journal.resume(path, policy)
-        interview = cls(policy, journal)
-        interview.session = session
+        interview = cls(policy, journal, session=session)
         interview._catch_up()
         return interview
 
@@ -69,8 +90,11 @@ class Interview:
 
     @property
     def certainty(self) -> float:
-        """Share of the decision, or of what would be decided now."""
-        return self.session.probabilities[self.session.decision_now]
+        """Share of the decision, or of what would be decided now.
+
+        Among the cases that fit the answers; those that no case shows are left out.
+        """
+        return self.session.certainty
 
     @property
     def n_unanswered(self) -> int:
@@ -111,8 +135,7 @@ class Interview:
 
     def what_if(self, outcome: object) -> Interview:
         """Return how the interview would go on after an answer; nothing is logged."""
-        other = Interview(self.session.policy)
-        other.session = self.session.copy()
+        other = Interview(self.session.policy, session=self.session.copy())
         other.answer(outcome)
         return other
 

@@ -11,14 +11,17 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from askless._core.price._prices import Bill
 from askless.exceptions import InvalidAnswerError, suggest_name
 from askless.policy._base import Policy
+from askless.policy._tree import Tree
 from askless.problem import Outcome, Test
 from askless.problem._column import is_missing
 from askless.problem._frames import list_some
 from askless.run._ahead import Branch, dearest_price, look_ahead, worst_ahead
+from askless.run._evidence import Oddity, explain_stop, find_oddity, price_decision
 
 __all__ = ["Session"]
 
@@ -172,15 +175,85 @@ class Session:
     def probabilities(self) -> dict[Outcome, float]:
         """Share of each class among what is still possible.
 
-        A skipped test rules nothing out, though the policy goes on by one branch; nor
-        does an answer that no case shows.
+        A skipped test rules nothing out, though the policy goes on by one branch. After
+        an answer that no case shows, these are the shares of the branch that the policy
+        takes, as for rows of data; :attr:`shares_that_fit` are without the answer.
         """
+        return dict(zip(self.policy.classes, self._shares().tolist(), strict=True))
+
+    @property
+    def certainty(self) -> float:
+        """Share of what would be decided now; 1 for a number, which has no share.
+
+        Among the cases that fit the answers; those that no case shows are left out.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.Table([[0], [1]], ["even", "odd"], tests=["last bit"])
+        >>> askless.solve(table).policy.start().certainty
+        0.5
+        """
+        if self.policy.answers_number:
+            return 1.0
+        return float(self._shares_that_fit()[self.policy.decision(self._moment.state)])
+
+    def _shares(self) -> NDArray[np.float64]:
         shown = self._moment.shown
-        if None in shown.values() or self._moment.taken_as:
-            shares = self.policy.shares_given(self._moment.state, shown)
-        else:
-            shares = self.policy.class_shares(self._moment.state)
+        if None in shown.values():
+            return self.policy.shares_given(self._moment.state, shown)
+        return self.policy.class_shares(self._moment.state)
+
+    def _shares_that_fit(self) -> NDArray[np.float64]:
+        if self._moment.taken_as:
+            return self.policy.shares_given(self._moment.state, self._moment.shown)
+        return self._shares()
+
+    @property
+    def shares_that_fit(self) -> dict[Outcome, float]:
+        """Share of each class, if answers that no case shows are left out.
+
+        The same as :attr:`probabilities` as long as there are none.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.Table({"pain": ["sharp", "sharp", "dull"],
+        ...                        "when": ["rest", "touch", "effort"]},
+        ...                       ["a", "b", "c"], costs={"pain": 1, "when": 9})
+        >>> session = askless.solve(table).policy.start()
+        >>> session.answer("sharp")
+        >>> session.answer("effort")
+        >>> session.decision, session.shares_that_fit
+        ('a', {'a': 0.5, 'b': 0.5, 'c': 0.0})
+        """
+        shares = self._shares_that_fit()
         return dict(zip(self.policy.classes, shares.tolist(), strict=True))
+
+    @property
+    def mistake_now(self) -> float | None:
+        """What deciding now would cost in mistakes, on average.
+
+        None if mistakes have no price, or if the policy is no tree.
+        """
+        shares = np.array(list(self.probabilities.values()))
+        decision = self.policy.decision(self._moment.state)
+        return price_decision(self.policy, shares, decision)
+
+    @property
+    def oddity(self) -> Oddity | None:
+        """How unlikely the answers so far are, whatever is true of the case.
+
+        None for policies that know nothing of chances (other policies than trees, and
+        trees whose mistakes have no price), and where a test was skipped or no case
+        fits at all.
+        """
+        now, policy = self._moment, self.policy
+        if not isinstance(policy, Tree) or policy.mistakes is None:
+            return None
+        if None in now.shown.values() or now.taken_as:
+            return None
+        return find_oddity(policy, now.state)
 
     @property
     def recheck(self) -> tuple[str, ...]:
@@ -247,7 +320,8 @@ class Session:
 
     def copy(self) -> Session:
         """Return a session at the same point, to try an answer on."""
-        other = Session(self.policy)
+        other = Session.__new__(Session)
+        other.policy = self.policy
         other.log = [dict(entry) for entry in self.log]
         other._moment, other._past = self._moment, list(self._past)
         return other
@@ -369,7 +443,11 @@ class Session:
                 sure += ", ".join(map(repr, self.recheck))
             elif share < 1 or self.policy.kind in ("forest", "ensemble"):
                 sure = f"it has {_percent(share)}"
-            return f"Decided {decision!r}: {sure}. Spent {self.spent:g}."
+                if (mistake := self.mistake_now) is not None:
+                    sure += f"; {explain_stop(self.policy, self.bought, mistake)}"
+            odd = self.oddity
+            doubt = "" if odd is None or not odd.is_rare else f" {odd}"
+            return f"Decided {decision!r}: {sure}. Spent {self.spent:g}.{doubt}"
         likeliest = max(shares, key=lambda label: shares[label])
         return (
             f"{self.test!r} costs {self.price:g}; {len(shares)} "

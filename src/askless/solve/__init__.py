@@ -8,12 +8,16 @@ from askless.solve._registry import METHODS, Method
 from askless.solve._solution import Solution
 from askless.solve._solve import solve
 from askless.solve._task import Point, Progress
+from askless.solve.sensitivity import Change, Influence, Sensitivity
 
 __all__ = [
+    "Change",
+    "Influence",
     "METHODS",
     "Method",
     "Point",
     "Progress",
+    "Sensitivity",
     "Solution",
     "load_entry_points",
     "register_method",

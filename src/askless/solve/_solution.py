@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
+from askless.exceptions import InvalidOptionError
 from askless.policy import Policy
-from askless.solve._task import FrontPoint, Point
+from askless.solve._task import FrontPoint, Point, Task
+
+if TYPE_CHECKING:
+    from askless.solve.sensitivity import Sensitivity
 
 __all__ = ["Solution"]
 
@@ -78,6 +83,8 @@ class Solution:
     error_bound: float = 0.0
     expected_front: tuple[FrontPoint, ...] = field(default=())
     worst_front: tuple[FrontPoint, ...] = field(default=())
+    # What was solved, to solve it again at other prices.
+    _task: Task | None = field(default=None, repr=False, compare=False)
 
     @property
     def total_cost(self) -> float:
@@ -100,3 +107,71 @@ class Solution:
         if self.cost <= self.lower_bound:
             return 0.0
         return (self.cost - self.lower_bound) / self.cost
+
+    def sensitivity(
+        self,
+        *,
+        swing: float = 0.2,
+        span: float = 10.0,
+        time_limit: float = 30.0,
+        most_probabilities: int = 10,
+        **how: Any,
+    ) -> Sensitivity:
+        """Say which prices, priors and probabilities the solution hangs on.
+
+        Parameters
+        ----------
+        swing : float, default=0.2
+            How far each number is moved, down and up, to see its effect on the cost of
+            the policy as it is.
+        span : float, default=10.0
+            How many times larger prices may get in the search for another first test.
+        time_limit : float, default=30.0
+            Seconds for this search; it solves the table again and again, for the number
+            of largest effect first.
+        most_probabilities : int, default=10
+            How many probabilities are looked at, those of largest effect, beside those
+            whose move within the swing changes a decision.
+        **how
+            What :func:`solve` was given: a method, a budget, ...
+
+        Returns
+        -------
+        Sensitivity
+            A row for each number, the largest effect first.
+
+        Raises
+        ------
+        InvalidOptionError
+            If the policy is no tree, or another cost was to be small than the expected
+            or the total one.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.Table.from_likelihoods(
+        ...     {"swab": {"ill": 0.9, "well": 0.1}}, prior={"ill": 1, "well": 3},
+        ...     costs=askless.Costs({"swab": 2}, mistakes=20))
+        >>> found = askless.solve(table, objective="total").sensitivity()
+        >>> rows = {row.name: row for row in found.rows}
+        >>> below, above = rows["price of swab"].first_test
+        >>> round(above.value, 6), above.to
+        (3.0, 'decide at once')
+        """
+        from askless.solve.sensitivity._analyse import analyse
+
+        if self._task is None:
+            raise InvalidOptionError(
+                "A solution must come from solve to be solved again. Got one that was "
+                "made otherwise. Use the solution that solve returns."
+            )
+        return analyse(
+            self.policy,
+            self._task,
+            is_proved=self.status == "optimal",
+            swing=swing,
+            span=span,
+            time_limit=time_limit,
+            most_probabilities=most_probabilities,
+            how=how,
+        )

@@ -257,6 +257,7 @@ def _make_solution(
         is_exact=priced.is_exact,
         margin=priced.margin,
         mistake_cost=mistakes,
+        _task=task,
     )
 
 
@@ -357,7 +358,8 @@ def _check_total(method: Method, task: Task, max_error: float, is_traded: bool) 
         if task.mistakes is None:
             raise InvalidOptionError(
                 "The total cost counts tests and mistakes, so mistakes must have a "
-                "price. Got costs without mistakes. Give Costs(..., mistakes=...)."
+                "price. Got costs without mistakes. Give Costs(..., mistakes=...), or "
+                "--mistakes on the command line."
             )
         if max_error > 0:
             raise InvalidOptionError(
@@ -369,7 +371,8 @@ def _check_total(method: Method, task: Task, max_error: float, is_traded: bool) 
         raise InvalidOptionError(
             "Tests of this table can err, so a policy can be wrong, and what a mistake "
             f"costs says when to stop. Got objective={task.objective!r}. Use "
-            "objective='total', with Costs(mistakes=...)."
+            "objective='total', with Costs(mistakes=...); on the command line, "
+            "--objective total --mistakes COST."
         )
 
 

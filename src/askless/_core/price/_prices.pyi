@@ -36,6 +36,7 @@ def price_nodes(
     parent: NDArray[np.int32],
     parent_code: NDArray[np.int32],
     subtree_end: NDArray[np.int32],
+    bill: Bill | None = None,
 ) -> NDArray[np.float64]: ...
 def charge_paths(
     prices: Prices,

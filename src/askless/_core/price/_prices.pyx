@@ -191,6 +191,7 @@ def price_nodes(
     const int32_t[::1] parent not None,       # IN   (n_nodes,) -1 for the root
     const int32_t[::1] parent_code not None,  # IN   (n_nodes,) outcome that leads here
     const int32_t[::1] subtree_end not None,  # IN   (n_nodes,) nodes are in preorder
+    Bill bill=None,                           # IN   what was paid before, if anything
 ):
     """Return what a case has spent on reaching each node of a tree.
 
@@ -209,6 +210,10 @@ def price_nodes(
         Path path = Path(prices)
         float64_t[::1] spent = np.zeros(n_nodes)
         PricedNode[::1] nodes = np.zeros(n_nodes, dtype=PRICED_NODE)
+    if bill is not None:
+        # Not logged: nothing takes these marks back.
+        path.paid[:] = bill.paid
+        path.is_open[:] = bill.is_open
     if n_nodes:
         with nogil:
             price_preorder(

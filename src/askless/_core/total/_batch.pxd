@@ -15,6 +15,7 @@ cdef class Batches:
     cdef TotalProblem problem
     cdef Expander expander
     cdef Stoppable clock
+    cdef bint is_patient           # go on though the clock says that time is out
     cdef int32_t[::1] useful       # (n_tests,) the tests that may be in a batch
     cdef intp_t n_useful
     cdef uint8_t[::1] is_in        # (n_tests + 1,) the batch that is being tried

@@ -148,7 +148,7 @@ cdef class Batches:
             float64_t price, value, lower
             float64_t* parts
         for i in range(begin, self.n_useful):
-            if self.clock.is_late():
+            if not self.is_patient and self.clock.is_late():
                 return 0
             test = self.useful[i]
             lower = least_price + min(

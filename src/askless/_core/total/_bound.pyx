@@ -34,25 +34,26 @@ cdef float64_t bound_loss(
 ) noexcept nogil:
     cdef:
         float64_t bits = open_bits / state.total
-        float64_t paid = 0.0, bought, goal, slack = 0.0
+        float64_t paid = 0.0, bought, goal, slack = 0.0, rate
         intp_t s
     if n_classes < 2 or bits <= 0:
         return 0.0
     for s in range(n):
         if segments[s].test == left_out:
             continue
-        goal = problem.enough[n_classes, segments[s].test]
-        slack = max(slack, problem.slack[n_classes, segments[s].test])
+        goal = problem.enough[n_classes, segments[s].number]
+        slack = max(slack, problem.slack[n_classes, segments[s].number])
         if bits <= goal:
             break
+        rate = problem.rate[segments[s].number]
         bought = min(segments[s].bits / state.total, bits - goal)
-        if segments[s].rate * bought > left - paid:
+        if rate * bought > left - paid:
             # A path has no more to spend, so neither have all paths on average.
             if left > paid:
-                bits -= (left - paid) / segments[s].rate
+                bits -= (left - paid) / rate
                 paid = left
             break
-        paid += segments[s].rate * bought
+        paid += rate * bought
         bits -= bought
         if bits <= goal:
             break

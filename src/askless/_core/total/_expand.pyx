@@ -41,13 +41,19 @@ cdef class Expander:
         for t in range(problem.n_tests):
             most = max(most, problem.first[t + 1] - problem.first[t])
         self.nothing_paid = np.zeros(problem.n_tests + 1, dtype=np.uint8)
+        self.is_met = np.zeros(problem.n_tests + 1, dtype=np.uint8)
         self.is_wanted = np.zeros(problem.prices.n_groups + 1, dtype=np.uint8)
         self.by_class = np.zeros(problem.n_classes + 1)
         self.bits = np.zeros(problem.n_tests + 1)
+        self.parts = np.zeros((problem.n_tests + 1, problem.slope.shape[0]))
+        self.logs = np.zeros(most)
+        self.height = np.zeros(problem.slope.shape[0] + 1)
         self.by_code = np.zeros(most)
         self.n_leaves = n_leaves
         self.leaves = np.zeros((2 * n_leaves, problem.n_cases + 1))
-        self.segments = <Segment*> malloc((problem.n_tests + 1) * sizeof(Segment))
+        self.segments = <Segment*> malloc(
+            (problem.n_tests * problem.slope.shape[0] + 1) * sizeof(Segment)
+        )
         if self.segments == NULL:
             raise MemoryError("no memory left for the bound by information")
 
@@ -120,6 +126,81 @@ cdef class Expander:
         # Rounding may hide a little, never show more than there is.
         return max(0.0, told) + ROUNDING * state.total
 
+    cdef void lower_lines(
+        self, const Belief* state, intp_t test, float64_t share_now
+    ) noexcept nogil:
+        """Lower the lines above a test by one mixture.
+
+        The mixture has this share of what the test is expected to show now, the rest of
+        what it would show if cases were as likely as tells most.
+        """
+        cdef:
+            intp_t first = self.problem.first[test], i, s, code
+            intp_t n_codes = self.problem.first[test + 1] - first
+            intp_t n_slopes = self.problem.slope.shape[0]
+            const float64_t* doubt = &self.problem.doubt[test, 0]
+            float64_t mixed, divergence, capacity = self.problem.capacity[test]
+            float64_t lines[8]
+        for code in range(n_codes):
+            mixed = (
+                share_now * self.by_code[code] / state.total
+                + (1 - share_now) * self.problem.mixture[first + code]
+            )
+            self.logs[code] = log2(mixed) if mixed > 0 else -1000.0
+        for s in range(1, n_slopes):
+            lines[s] = 0.0
+        for i in range(state.n):
+            divergence = -doubt[state.cases[i]]
+            for code in range(n_codes):
+                divergence -= (
+                    self.problem.chance[first + code, state.cases[i]]
+                    * self.logs[code]
+                )
+            for s in range(1, n_slopes):
+                lines[s] += state.weight[i] * max(
+                    0.0, divergence - capacity * self.problem.slope[s]
+                )
+        for s in range(1, n_slopes):
+            self.height[s] = min(self.height[s], lines[s])
+
+    cdef void cut_bits(self, const Belief* state, intp_t test) noexcept nogil:
+        cdef:
+            intp_t s, later, best, n_slopes = self.problem.slope.shape[0]
+            float64_t capacity = self.problem.capacity[test]
+            float64_t told = self.told_bits(state, test), x = 0.0, q = 0.0
+            float64_t meets, first_meets, slope, other
+        self.bits[test] = told
+        for s in range(n_slopes):
+            self.parts[test, s] = 0.0
+            self.height[s] = 1e300 if s > 0 else 0.0
+        if n_slopes > 1 and capacity > 0:
+            self.lower_lines(state, test, 1.0)
+            self.lower_lines(state, test, 0.5)
+            self.lower_lines(state, test, 0.0)
+        s = 0
+        while True:
+            # Follow a line until the first one below it.
+            slope = capacity * self.problem.slope[s]
+            first_meets = (told - self.height[s]) / slope if slope > 0 else 1e300
+            best = -1
+            for later in range(s + 1, n_slopes):
+                other = capacity * self.problem.slope[later]
+                if other >= slope:
+                    continue
+                meets = (self.height[later] - self.height[s]) / (slope - other)
+                if meets < first_meets:
+                    first_meets = meets
+                    best = later
+            first_meets = max(first_meets, q)
+            self.parts[test, s] = max(0.0, slope * (first_meets - q))
+            x += self.parts[test, s]
+            q = first_meets
+            if best < 0:
+                break
+            s = best
+        # Rounding may hide a little.
+        self.parts[test, s] += max(0.0, told - x)
+
     cdef float64_t open_bits(self, const Belief* state, intp_t* n_classes) noexcept nogil:
         """Return the bits of the class that are open, and count the classes."""
         cdef:
@@ -153,22 +234,26 @@ cdef class Expander:
     cdef void join(self, const Belief* state, intp_t n_segments) noexcept nogil:
         cdef:
             intp_t s, i, n_codes, begin = 0, n_leaves = 1
+            float64_t together = 0.0, used = 0.0
             Segment* segment
         for i in range(state.n):
             self.leaves[0, i] = state.weight[i]
+        for i in range(self.problem.n_tests):
+            self.is_met[i] = 0
         for s in range(n_segments):
             segment = &self.segments[s]
-            if s > 0:
-                segment.bits = min(
-                    segment.bits,
-                    self.told_by_leaves(state, segment.test, n_leaves, begin),
+            if not self.is_met[segment.test]:
+                self.is_met[segment.test] = 1
+                together += self.told_by_leaves(state, segment.test, n_leaves, begin)
+                n_codes = (
+                    self.problem.first[segment.test + 1]
+                    - self.problem.first[segment.test]
                 )
-            n_codes = (
-                self.problem.first[segment.test + 1] - self.problem.first[segment.test]
-            )
-            if n_leaves * n_codes <= self.n_leaves:
-                n_leaves = self.split_leaves(state, segment.test, n_leaves, begin)
-                begin = self.n_leaves - begin
+                if n_leaves * n_codes <= self.n_leaves:
+                    n_leaves = self.split_leaves(state, segment.test, n_leaves, begin)
+                    begin = self.n_leaves - begin
+            segment.bits = max(0.0, min(segment.bits, together - used))
+            used += segment.bits
 
     cdef float64_t told_by_leaves(
         self, const Belief* state, intp_t test, intp_t n_leaves, intp_t begin
@@ -222,23 +307,19 @@ cdef class Expander:
     ) noexcept nogil:
         cdef:
             intp_t i, test, n = 0, n_segments = 0, n_classes = 0, n_delayed = 0
-            int32_t earlier
+            int32_t earlier, number
+            intp_t n_slopes = self.problem.slope.shape[0]
             float64_t open_bits = self.open_bits(state, &n_classes)
             float64_t least = 1e300, base = 0.0, together
             Candidate* candidate
             Segment* segment
         for i in range(self.problem.n_classes):
             base += self.by_class[i] * self.problem.least_loss[i]
-        for i in range(self.problem.n_tests):
-            test = self.problem.order[i]
+        for test in range(self.problem.n_tests):
             if not is_useful[test]:
                 continue
             self.count_codes(state, test)
-            segment = &self.segments[n_segments]
-            segment.rate = self.problem.rate[test]
-            segment.bits = self.told_bits(state, test)
-            segment.test = <int32_t> test
-            n_segments += 1
+            self.cut_bits(state, test)
             earlier = self.problem.earlier[test]
             if earlier >= 0 and not is_done[earlier]:
                 continue
@@ -250,11 +331,21 @@ cdef class Expander:
                 continue
             candidate = &candidates[n]
             candidate.test = <int32_t> test
-            candidate.bits = segment.bits
+            candidate.bits = self.bits[test]
             candidate.price = self.problem.cost_weight * self.mean_charge(
                 state, test, is_open
             )
             n += 1
+        for i in range(self.problem.order.shape[0]):
+            number = self.problem.order[i]
+            test = number // n_slopes
+            if not is_useful[test] or self.parts[test, number % n_slopes] <= 0:
+                continue
+            segment = &self.segments[n_segments]
+            segment.bits = self.parts[test, number % n_slopes]
+            segment.number = number
+            segment.test = <int32_t> test
+            n_segments += 1
         if self.use_information and self.n_leaves > 1:
             self.join(state, n_segments)
         for i in range(n):

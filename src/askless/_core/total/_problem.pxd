@@ -37,13 +37,19 @@ cdef class TotalProblem:
     cdef const int32_t[::1] class_id          # (n_cases,)
     cdef const float64_t[:, ::1] mistakes     # (n_classes, n_classes)
     cdef const int32_t[::1] earlier           # (n_tests,) the test it repeats; -1: none
-    cdef const int32_t[::1] order             # (n_tests,) cheapest bits first
-    cdef const float64_t[::1] rate            # (n_tests,) least price of a bit, by test
+    cdef const float64_t[::1] capacity        # (n_tests,) bits that it tells at most
+    cdef const float64_t[::1] mixture         # (n_rows,) chances of the codes if cases
+    #                                           are as likely as tells most
+    cdef const float64_t[::1] slope           # (n_slopes,) shares of the capacity,
+    #                                           falling from 1
+    # Bits are bought in segments: a slope of a test, number test * n_slopes + slope.
+    cdef const int32_t[::1] order             # (n_segments,) cheapest bits first
+    cdef const float64_t[::1] rate            # (n_segments,) least price of a bit
     cdef const float64_t[::1] least_loss      # (n_classes,) of a class, decided best
     cdef const float64_t[:, ::1] wrong        # (n_classes + 1, n_steps + 1) least loss
     #                                           of a bit count, by classes left
-    cdef const float64_t[:, ::1] enough       # (n_classes + 1, n_tests) bits at which a
-    #                                           test is no longer worth its rate
+    cdef const float64_t[:, ::1] enough       # (n_classes + 1, n_segments) open bits at
+    #                                           which it is no longer worth its rate
     cdef const float64_t[:, ::1] slack        # the same: what rounding may add there
 
     # Least expected loss of deciding now. `by_class` is room for n_classes weights.

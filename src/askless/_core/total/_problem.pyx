@@ -33,6 +33,9 @@ cdef class TotalProblem:
         self.class_id = parts.class_id
         self.mistakes = parts.mistakes
         self.earlier = parts.earlier
+        self.capacity = parts.capacity
+        self.mixture = parts.mixture
+        self.slope = parts.slope
         self.order = parts.order
         self.rate = parts.rate
         self.least_loss = parts.least_loss

@@ -209,8 +209,11 @@ cdef class TotalSearch(Stoppable):
             self.expander.mark_useful(
                 &state, &self.is_done[0], &self.is_open[0], &is_useful[0]
             )
+            # A policy is read to its end, though the race may be over meanwhile.
+            self.batches.is_patient = True
             self.batches.find(&state, &is_useful[0], &self.is_open[0], TOO_DEAR)
         finally:
+            self.batches.is_patient = False
             free(room)
         first = self.batches.best_first
         # The tests that are least dearer in full open their groups.

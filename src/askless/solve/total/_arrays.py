@@ -31,6 +31,8 @@ Floats = NDArray[np.float64]
 UNIT = 2.0**40
 # The words of a state count its cases in two bytes, with four words for each surprisal.
 MOST_CASES = 12_000
+# Where lines above what a test tells are drawn, as shares of its capacity.
+SLOPES = np.array([1.0, 0.5, 0.2])
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,9 @@ class TotalArrays:
     class_id: NDArray[np.int32]
     mistakes: Floats
     earlier: NDArray[np.int32]
+    capacity: Floats
+    mixture: Floats
+    slope: Floats
     order: NDArray[np.int32]
     rate: Floats
     least_loss: Floats
@@ -95,8 +100,10 @@ def state_total(task: Task) -> TotalArrays:
     bits = np.zeros_like(chance)
     np.log2(chance, out=bits, where=chance > 0)
     doubt = np.add.reduceat(-chance * bits, first[:-1], axis=0)
-    capacity = np.array([find_capacity(chances[:, kept]) for chances in all_chances])
-    rate = least_prices(table) / np.maximum(capacity, 1e-300)
+    capacities = [find_capacity(chances[:, kept]) for chances in all_chances]
+    capacity = np.array([bits for bits, _ in capacities])
+    per_bit = least_prices(table) / np.maximum(capacity, 1e-300)
+    rate = (per_bit[:, None] / SLOPES[None, :]).reshape(-1)
     wrong, widths = least_losses(len(task.classes), least_stakes(task.mistakes))
     enough, slack = find_enough(wrong, widths, rate)
     return TotalArrays(
@@ -112,6 +119,9 @@ def state_total(task: Task) -> TotalArrays:
         class_id=np.ascontiguousarray(task.class_ids[kept], dtype=np.int32),
         mistakes=np.ascontiguousarray(task.mistakes, dtype=np.float64),
         earlier=_earlier_copies(table),
+        capacity=capacity,
+        mixture=np.concatenate([mixture for _, mixture in capacities]),
+        slope=SLOPES,
         order=np.argsort(rate, kind="stable").astype(np.int32),
         rate=rate,
         least_loss=np.ascontiguousarray(task.mistakes.min(axis=1), dtype=np.float64),

@@ -17,7 +17,7 @@ MOST_STEPS = 4096
 MOST_NUMBERS = 4_000_000
 
 
-def find_capacity(chances: Floats) -> float:
+def find_capacity(chances: Floats) -> tuple[float, Floats]:
     """Return an upper bound of the bits that a test tells about a case, for any prior.
 
     Blahut's and Arimoto's rounds; whatever the weights of the cases, the largest
@@ -28,12 +28,17 @@ def find_capacity(chances: Floats) -> float:
     chances : ndarray of shape (n_outcomes, n_cases)
         The chance of each outcome for each case.
 
+    Returns
+    -------
+    bits : float
+    mixture : ndarray of shape (n_outcomes,)
+        The chance of each outcome where cases are as likely as tells most.
+
     Examples
     --------
-    >>> find_capacity(np.array([[1.0, 0.0], [0.0, 1.0]]))
-    1.0
-    >>> round(find_capacity(np.array([[0.9, 0.1], [0.1, 0.9]])), 3)
-    0.531
+    >>> bits, mixture = find_capacity(np.array([[0.9, 0.1], [0.1, 0.9]]))
+    >>> round(bits, 3), mixture.round(3).tolist()
+    (0.531, [0.5, 0.5])
     """
     chances = np.unique(chances, axis=1)
     weights = np.full(chances.shape[1], 1.0 / chances.shape[1])
@@ -51,7 +56,7 @@ def find_capacity(chances: Floats) -> float:
             break
         weights = weights * np.exp2(divergence - divergence.max())
         weights /= weights.sum()
-    return max(0.0, best) * (1 + 1e-12)
+    return max(0.0, best) * (1 + 1e-12), np.asarray(chances @ weights)
 
 
 def least_stakes(mistakes: Floats) -> float:

@@ -1,7 +1,8 @@
 """Policies that choose test by test from the posterior, when to stop calibrated.
 
 Which test comes next does not depend on the factor; only when to stop does. So one run
-of a drawn case, on to where the largest factor stops, says what it costs at every one.
+of a drawn case, on to where the largest factor stops, says what it costs at each of
+them.
 """
 
 from __future__ import annotations
