@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from askless.policy import Forest, Rule, Sequence
+from askless.policy import Forest, Posterior, Rule, Sequence
 from askless.problem import Costs, Table
 from tests.policy.random_ensembles import random_ensemble
 from tests.strategies import grow_at_random, solved
@@ -111,6 +111,30 @@ def _rule(rule, **options):
     )  # fmt: skip
 
 
+def _posterior(criterion, **prices):
+    """Return a posterior over facts, an unknown outcome and likelihoods."""
+    table = Table(
+        {
+            "lamp": ["dark", "dark", "dim", "bright"],
+            "socket": ["dead", "live", None, "live"],
+            "fuse": ["whole", "whole", "blown", "whole"],
+        },
+        ["fuse", "bulb", "dimmer", "bulb"],
+        prior=[0.1, 0.2, 0.3, 0.4],
+        costs=Costs({"lamp": 1, "socket": 3, "fuse": 2}, mistakes=30, **prices),
+    )
+    table = table.with_likelihoods(
+        {
+            "lamp": {
+                0: {"dark": 0.75, "dim": 0.25},
+                3: {"dim": 0.125, "bright": 0.875},
+            },
+            "fuse": {1: {"whole": 0.875, "blown": 0.125}},
+        }
+    )
+    return Posterior.from_table(table, criterion, factor=2.0)
+
+
 def _forest(name, voting):
     """Return a forest over the tests of another example, grown at random."""
     like = EXAMPLES[name]()
@@ -144,6 +168,12 @@ EXAMPLES = {
     "votes": lambda: _ensemble("votes", bounds="vote"),
     "rule": lambda: _rule("odtn-h", form="released"),
     "order": lambda: _rule("order"),
+    "posterior": lambda: _posterior(
+        "information", groups={"bench": ["socket", "fuse"]}, discounted={"fuse": 0.5}
+    ),
+    "posterior by value": lambda: _posterior(
+        "value", by_outcome={"lamp": {"dark": 0.5, "dim": 1.5, "bright": 1}}
+    ),
 }
 
 

@@ -84,7 +84,10 @@ def print_solution(
     if solution.pareto:
         _print_pareto(solution)
     policy = solution.policy
-    is_drawn = policy.kind != "rule" and getattr(policy, "n_nodes", 0) <= MOST_NODES
+    is_drawn = (
+        policy.kind not in ("rule", "posterior")
+        and getattr(policy, "n_nodes", 0) <= MOST_NODES
+    )
     print_policy(policy, output, is_drawn=is_drawn and not quiet)
 
 

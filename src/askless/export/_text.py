@@ -19,7 +19,7 @@ from askless.export._labels import (
     number_text,
     percent_text,
 )
-from askless.policy import Ensemble, Forest, Policy, Rule, Sequence, Tree
+from askless.policy import Ensemble, Forest, Policy, Posterior, Rule, Sequence, Tree
 
 __all__ = ["to_text"]
 
@@ -89,6 +89,8 @@ def to_text(
         return "\n".join(_forest_lines(policy, limits, max_trees, glyphs))
     if isinstance(policy, Rule):
         return "\n".join(_rule_lines(policy, glyphs))
+    if isinstance(policy, Posterior):
+        return "\n".join(_posterior_lines(policy, glyphs))
     assert isinstance(policy, Sequence)
     return "\n".join(_sequence_lines(policy, max_depth))
 
@@ -223,5 +225,32 @@ def _rule_lines(rule: Rule, glyphs: Glyphs) -> list[str]:
             f"{glyphs.last if is_last else glyphs.branch}"
             f"{escape_unprintable(test.label(code))}  [{len(after.cases):,} left]  "
             f"{escape_unprintable(says)}"
+        )
+    return [*lines, last]
+
+
+def _posterior_lines(policy: Posterior, glyphs: Glyphs) -> list[str]:
+    """Show the first test and what comes next, with the likeliest class after each."""
+    state = policy.initial_state()
+    first = policy.next_test(state)
+    n_cases = policy.model.n_cases
+    last = (
+        f"Ask what comes next by {policy.criterion}, among {n_cases:,} "
+        f"case{'s' * (n_cases != 1)}; decide when no test is worth its price."
+    )
+    if first is None:
+        return ["Nothing to ask.", last]
+    test = policy.tests[first]
+    lines = [f"{escape_unprintable(test.name)}?  {policy.prices.full[first]:.6g}"]
+    for code in range(test.n_levels):
+        after = policy.advance(state, code)
+        then = policy.next_test(after)
+        says = "decide" if then is None else f"{policy.tests[then].name}?"
+        shares = policy.class_shares(after)
+        likeliest = f"{policy.classes[int(shares.argmax())]} {shares.max():.1%}"
+        lines.append(
+            f"{glyphs.last if code == test.n_levels - 1 else glyphs.branch}"
+            f"{escape_unprintable(test.label(code))}  "
+            f"[{escape_unprintable(likeliest)}]  {escape_unprintable(says)}"
         )
     return [*lines, last]

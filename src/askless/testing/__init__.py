@@ -24,6 +24,7 @@ from askless.testing._reference_policy import (
     plain_run,
     plain_walk,
 )
+from askless.testing._reference_posterior import plain_posterior_scores
 from askless.testing._reference_solve import (
     brute_force_cost,
     brute_force_pareto,
@@ -77,6 +78,7 @@ __all__ = [
     "plain_evaluate",
     "plain_greedy_costs",
     "plain_likelihoods",
+    "plain_posterior_scores",
     "plain_rule_cost",
     "plain_rule_score",
     "plain_run",

@@ -23,6 +23,9 @@ cdef struct Left:
     intp_t n_classes
     intp_t n_several           # so many classes before those of a single case
     float64_t* by_class        # (n_classes,)
+    float64_t total            # of the weights
+    float64_t most             # of a class
+    float64_t class_logs       # sum of w log2(w) over the classes of several cases
     float64_t* parts           # (most codes, n_classes)
     float64_t* row             # (n,) room for the entries of these cases
 
@@ -80,7 +83,7 @@ def score_tests(
     left.by_class = room + n
     left.parts = left.by_class + n_classes
     with nogil:
-        sum_classes(&left, left.weight, n_classes, True, left.by_class)
+        weigh_classes(&left)
         for t in range(n_tests):
             if not by_value:
                 out[t] = told(chance, first[t], first[t + 1], doubt, t, &left)
@@ -125,22 +128,28 @@ cdef float64_t dot(
     ) + rest
 
 
+cdef void weigh_classes(Left* left) noexcept nogil:
+    """Fill what is the same for all tests."""
+    cdef intp_t c, i
+    left.total = left.most = left.class_logs = 0.0
+    for c in range(left.n_classes):
+        left.by_class[c] = 0.0
+        for i in range(left.start[c], left.start[c + 1]):
+            left.by_class[c] += left.weight[i]
+        left.total += left.by_class[c]
+        left.most = max(left.most, left.by_class[c])
+        if c < left.n_several:
+            left.class_logs += times_log(left.by_class[c])
+
+
 cdef void sum_classes(
-    const Left* left, const float64_t* row, intp_t n_classes, bint is_weight,
-    float64_t* parts,
+    const Left* left, const float64_t* row, intp_t n_classes
 ) noexcept nogil:
-    """Fill the weight of each class, times the row unless that is the weight itself."""
-    cdef intp_t c, i, begin, end
+    """Fill the weight of each class that shows the code of a row."""
+    cdef intp_t c, begin, end
     for c in range(n_classes):
         begin, end = left.start[c], left.start[c + 1]
-        if is_weight:
-            parts[c] = 0.0
-            for i in range(begin, end):
-                parts[c] += row[i]
-        elif end - begin == 1:
-            parts[c] = left.weight[begin] * row[begin]
-        else:
-            parts[c] = dot(left.weight + begin, row + begin, end - begin)
+        left.parts[c] = dot(left.weight + begin, row + begin, end - begin)
 
 
 cdef float64_t times_log(float64_t value) noexcept nogil:
@@ -156,12 +165,11 @@ cdef float64_t told(
         intp_t r, c, n_several = left.n_several
         intp_t single = left.start[n_several]
         const float64_t* row
-        float64_t seen, all_seen = 0.0, bits = 0.0, total = 0.0, part
-    for c in range(left.n_classes):
-        total += left.by_class[c]
+        float64_t seen, all_seen = 0.0, bits, part
+    bits = times_log(left.total) - left.class_logs
     for r in range(begin, end):
         row = take(&chance[r, 0], left)
-        sum_classes(left, row, n_several, False, left.parts)
+        sum_classes(left, row, n_several)
         seen = dot(left.weight + single, row + single, left.n - single)
         for c in range(n_several):
             part = left.parts[c]
@@ -172,10 +180,7 @@ cdef float64_t told(
         bits -= times_log(seen)
         all_seen += seen
     if end - begin == 1:
-        bits -= times_log(max(total - all_seen, 0.0))
-    bits += times_log(total)
-    for c in range(n_several):
-        bits -= times_log(left.by_class[c])
+        bits -= times_log(max(left.total - all_seen, 0.0))
     if single < left.n:
         row = take(&doubt[test, 0], left)
         bits -= dot(left.weight + single, row + single, left.n - single)
@@ -194,7 +199,7 @@ cdef float64_t saved(
         float64_t loss = decide(left.by_class, left.n_classes, mistakes)
     for r in range(begin, end):
         row = take(&chance[r, 0], left)
-        sum_classes(left, row, left.n_classes, False, left.parts)
+        sum_classes(left, row, left.n_classes)
         loss -= decide(left.parts, left.n_classes, mistakes)
         if end - begin == 1:
             for c in range(left.n_classes):
@@ -227,13 +232,10 @@ cdef float64_t decided_more(
         intp_t r, c, single = left.start[left.n_several]
         const float64_t* row
         float64_t most[2]
-        float64_t gain = 0.0, part
-    for c in range(left.n_classes):
-        gain = max(gain, left.by_class[c])
-    gain = -gain
+        float64_t gain = -left.most, part
     for r in range(begin, end):
         row = take(&chance[r, 0], left)
-        sum_classes(left, row, left.n_several, False, left.parts)
+        sum_classes(left, row, left.n_several)
         largest(left.weight + single, row + single, left.n - single, most)
         for c in range(left.n_several):
             part = left.parts[c]

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from askless.policy.codec._records import EnsembleRecord, PolicyRecord
+from askless.policy.codec._records import EnsembleRecord, PolicyRecord, PosteriorRecord
 
 __all__ = ["to_lines"]
 
@@ -47,10 +47,15 @@ def _ensemble(record: EnsembleRecord) -> bytes:
     return _fields(record, {"trees": lambda trees: _items(trees, b"   ")}, b"  ")
 
 
+def _posterior(record: PosteriorRecord) -> bytes:
+    return _fields(record, {"chances": lambda lists: _items(lists, b"   ")}, b"  ")
+
+
 LAYOUTS: dict[str, Callable[[Any], bytes]] = {
     "tests": _items,
     "nodes": _items,
     "cases": _items,
     "trees": _trees,
     "ensemble": _ensemble,
+    "posterior": _posterior,
 }

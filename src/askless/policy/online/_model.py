@@ -77,6 +77,7 @@ class CaseModel:
 
     def _set_mistakes(self, mistakes: Floats) -> None:
         self.mistakes = mistakes
+        self.largest_mistake = float(mistakes.max())
         off = mistakes[~np.eye(len(mistakes), dtype=bool)]
         is_even = off.size == 0 or bool(np.all(off == off[0]))
         self.mistake = (float(off[0]) if off.size else 0.0) if is_even else -1.0

@@ -26,7 +26,7 @@ __all__ = ["CRITERIA", "Look", "Posterior", "PosteriorState"]
 
 Floats = NDArray[np.float64]
 CRITERIA = ("information", "value")
-# Bits, or shares of the loss, that are no gain but rounding.
+# Bits, or shares of the dearest mistake, that are no gain but rounding.
 NO_GAIN = 1e-12
 # Scores that differ by less than this, relatively, tie: the first test wins.
 TIE = 1e-12
@@ -246,17 +246,19 @@ class Posterior(OnlinePolicy):
         if saves[is_free].any():
             saves[~is_free] = 0.0
             return Look(_first_largest(saves), np.inf, scores.loss)
-        rates = np.divide(saves, prices, out=np.zeros_like(saves), where=~is_free)
+        with np.errstate(over="ignore"):
+            rates = np.divide(saves, prices, out=np.zeros_like(saves), where=~is_free)
         test = _first_largest(rates)
         return Look(test, float(rates[test]), scores.loss)
 
     def _estimate(self, scores: Scores) -> Floats:
         """Return what each test is estimated to save."""
-        scale = scores.loss if self.criterion == "value" else scores.open_bits
-        if scale <= 0 or scores.loss <= 0:
-            return np.zeros_like(scores.gains)
-        shares = scores.gains / scale
-        return np.asarray(np.where(shares > NO_GAIN, shares, 0.0) * scores.loss)
+        is_value = self.criterion == "value"
+        unit = self.model.largest_mistake if is_value else 1.0
+        gains = np.where(scores.gains > NO_GAIN * unit, scores.gains, 0.0)
+        if is_value or not gains.any():
+            return np.minimum(gains, scores.loss)
+        return np.asarray(np.minimum(gains / scores.open_bits, 1.0) * scores.loss)
 
     def _prices_now(self, state: PosteriorState) -> Floats:
         """Return what each test charges on average, given what was paid."""

@@ -29,7 +29,7 @@ __all__ = [
 FACTORS = (1.0, *(2.0 ** (k / 2) for k in range(-4, 9) if k))
 # Cases are drawn for so many chances in all, at least and at most so often.
 MOST_CHANCES = 200_000_000
-LEAST_RUNS, MOST_RUNS = 20, 400
+LEAST_RUNS, MOST_RUNS = 20, 1000
 # Seeds: what a policy costs is drawn from other cases than its factor.
 CALIBRATES, PRICES = 1, 0
 PRICE_SECONDS = 5.0
@@ -107,7 +107,7 @@ def calibrate_factor(policy: Posterior, table: Table) -> float:
     totals = np.zeros(len(FACTORS))
     for case in rng.choice(table.n_cases, n_runs, p=table.prior).tolist():
         totals += _run(patient, table, case, rng)
-    return FACTORS[int(np.argmin(totals))]
+    return float(FACTORS[int(np.argmin(totals))])
 
 
 def _run(
