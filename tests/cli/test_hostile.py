@@ -51,7 +51,11 @@ def assert_harmless(text, where):
 
 DATA, COSTS, POLICY = f"t{EVIL}{FORGED}.csv", f"c{EVIL}.csv", f"p{EVIL}{FORGED}.json"
 # Every command as it should be used, and as it should not.
+# Those that run until they are stopped are tried with what they refuse.
+REFUSED = [["--help"], [f"no{EVIL}{FORGED}.json"], [f"t{EVIL}{FORGED}.csv"]]
 CALLS = {
+    "mcp": REFUSED,
+    "serve": [*REFUSED, [f"p{EVIL}{FORGED}.json", "--host", f"h{EVIL}{FORGED}"]],
     "demo": [["--folder", f"d{EVIL}{FORGED}"]],
     "solve": [
         [DATA, "--target", "cause", "--costs", COSTS, "-o", f"o{EVIL}{FORGED}.json"],

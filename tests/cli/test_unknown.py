@@ -29,7 +29,8 @@ def solve(run, *options):
     )
 
 
-@pytest.mark.parametrize("method", sorted(set(METHODS) - {"dectree"}))
+# One of them takes no unknown outcomes, one is for the total cost only.
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"dectree", "value"}))
 def test_every_method_solves_a_table_with_unknown_outcomes(faults, run, method):
     found = json.loads(solve(run, "--method", method).stdout)
     assert found["error"] == 0

@@ -249,7 +249,7 @@ def test_stop_case_finds_out_which_case_it_is():
         ({"max_error": 1.5}, "max_error must be a share"),
         ({"max_error": math.nan}, "max_error must be a share"),
         ({"budget": 3, "method": "gbs"}, "must be 'auto' or 'greedy'"),
-        ({"max_error": 0.1, "method": "exact"}, "must be 'auto' or 'greedy'"),
+        ({"max_error": 0.1, "method": "dectree"}, "must be 'auto' or 'greedy'"),
     ],
 )
 def test_wrong_options_are_explained(options, message):
