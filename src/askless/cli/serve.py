@@ -84,7 +84,7 @@ def serve_command(
         raise click.UsageError("Name a policy file or a folder of them.")
     if keys is None and not _is_local(host):
         raise click.UsageError(
-            f"Listening on {host} lets others in, so --keys must name a file of keys. "
+            f"Listening on {host!r} lets others in, so --keys must name a file of keys. "
             "Make one with --new-key, or leave --host out."
         )
     names = () if keys is not None else (*LOCAL, host, *known_as)
