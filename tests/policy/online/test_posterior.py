@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -272,6 +273,21 @@ def test_text_shows_the_first_step(rng):
     assert "Ask what comes next by information, among 12 cases" in text
     nothing = askless.show(Posterior.from_table(two_cases(11.0)))
     assert nothing.startswith("Nothing to ask.")
+
+
+def test_threads_that_share_a_policy_all_get_its_answers(rng):
+    table = make_table(rng, n_cases=200, n_tests=20, n_classes=20, mistakes=300.0)
+    policy = Posterior.from_table(table, factor=4.0)
+    rows = {
+        name: [f"o{k}" for k in rng.integers(0, 2, 60)] for name in table.test_names
+    }
+    expected = [part.tolist() for part in parse(dump(policy)).predict_and_cost(rows)]
+
+    def run(_):
+        return [part.tolist() for part in policy.predict_and_cost(rows)]
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(found == expected for found in pool.map(run, range(4)))
 
 
 # Wrong input.
