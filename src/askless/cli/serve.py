@@ -84,8 +84,8 @@ def serve_command(
         raise click.UsageError("Name a policy file or a folder of them.")
     if keys is None and not _is_local(host):
         raise click.UsageError(
-            f"Listening on {host!r} lets others in, so --keys must name a file of keys. "
-            "Make one with --new-key, or leave --host out."
+            f"Listening on {host!r} lets others in, so --keys must name a file of "
+            "keys. Make one with --new-key, or leave --host out."
         )
     names = () if keys is not None else (*LOCAL, host, *known_as)
     app = create_app(
