@@ -70,7 +70,7 @@ demo: build  ## A tour: solve, learn, draw
 test: build $(VENV)/.stamp-test  ## Run the tests and the examples of the docs
 	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
 
-check: $(VENV)/.stamp-package $(VENV)/.stamp-check  ## Lint, types, spelling, change note
+check: $(patsubst %,$(VENV)/.stamp-%,package test check)  ## Lint, types, spelling, change note
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy

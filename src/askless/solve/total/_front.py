@@ -42,6 +42,13 @@ class Line:
         """Return the least cost of an error, by this line."""
         return self.value - self.price * error
 
+    def is_met(self, error: float, cost: float) -> bool:
+        """Return whether a policy lies on the line, but for rounding.
+
+        What rounds is the sum of cost and mistakes, which may be much larger.
+        """
+        return cost + self.price * error <= self.value + 1e-8 * self.value + 1e-9
+
 
 class Front:
     """Policies and lines of one task, found price by price.
@@ -108,7 +115,7 @@ class Front:
                 continue
             least = cost
             bound = min(self.bound(error), cost)
-            is_proved = cost <= bound * (1 + 1e-6) + 1e-9
+            is_proved = any(line.is_met(error, cost) for line in self.lines)
             kept.append(
                 FrontPoint(error, cost, tree.worst_cost, tree, bound, is_proved)
             )
