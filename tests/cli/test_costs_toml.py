@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from askless import Costs, read_costs
-from askless.cli._costs_toml import costs_to_toml
+from askless.cli.files._costs_toml import costs_to_toml
 
 prices = st.floats(0, 1e18, allow_subnormal=True)
 names = st.text(min_size=1, max_size=8)

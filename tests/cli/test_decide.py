@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 import askless
-from askless.cli import _row_writers, decide
+from askless.cli import decide
+from askless.cli.files import _row_writers
 from askless.run import decide_rows
 
 ROWS = {

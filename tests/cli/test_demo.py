@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from askless import Sequence, evaluate, load, show, solve
-from askless.cli._demo_car import pick_case
-from askless.cli._demo_clinic import N_PATIENTS, compare_trees
+from askless.cli.demos._car import pick_case
+from askless.cli.demos._clinic import N_PATIENTS, compare_trees
 from askless.datasets import load_car, make_clinic
 
 

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from askless.cli._files import free_policy_path, is_policy_file, write_whole
+from askless.cli.files._files import free_policy_path, is_policy_file, write_whole
 from askless.exceptions import DataFileError
 
 

@@ -10,7 +10,7 @@ import pytest
 import askless
 from askless.exceptions import InvalidOptionError, UnknownNameError
 from askless.export import show
-from askless.export._dialects import DIALECTS
+from askless.export.code._dialects import DIALECTS
 from askless.policy import Forest
 from askless.problem import Costs, PriceList, Table, Test
 from tests.export.grown import adversarial_rows, grow_to_depth, mixed_tests

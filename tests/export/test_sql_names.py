@@ -7,7 +7,7 @@ import pytest
 import askless
 from askless import Table, show
 from askless.exceptions import InvalidOptionError
-from askless.export._dialects import DIALECTS
+from askless.export.code._dialects import DIALECTS
 
 LAMP = Table(
     [["dark", "dead"], ["dark", "live"], ["dim", "live"]],

@@ -3,7 +3,7 @@
 import numpy as np
 
 from askless.policy import Ensemble, EnsembleTrees, Output
-from askless.policy._ensemble_parts import IS_SET, MISSING_LEFT
+from askless.policy.ensemble._parts import IS_SET, MISSING_LEFT
 from askless.problem import Costs, Test
 
 LINKS = ("logit", "share", "softmax", "votes", "number")

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import click
 
-from askless.cli._ask_json import talk_json
-from askless.cli._ask_steps import Left
-from askless.cli._ask_text import print_end, print_path, talk
 from askless.cli._options import edited_option, policy_argument
 from askless.cli._output import print_error, print_json, say
+from askless.cli.asking._json import talk_json
+from askless.cli.asking._steps import Left
+from askless.cli.asking._text import print_end, print_path, talk
 from askless.policy import Policy, load
 from askless.run import Interview, Journal, describe, repair_log, replay_log
 

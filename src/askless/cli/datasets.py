@@ -16,8 +16,6 @@ from typing import Any
 import click
 import numpy as np
 
-from askless.cli._costs_toml import costs_to_toml
-from askless.cli._files import write_whole
 from askless.cli._options import json_option
 from askless.cli._output import (
     print_facts,
@@ -28,6 +26,8 @@ from askless.cli._output import (
     say,
     working,
 )
+from askless.cli.files._costs_toml import costs_to_toml
+from askless.cli.files._files import write_whole
 from askless.datasets import DatasetInfo, Examples, list_datasets, load_dataset
 from askless.exceptions import DataFileError
 from askless.problem import Table

@@ -15,7 +15,6 @@ from typing import Any, BinaryIO
 import click
 import numpy as np
 
-from askless.cli._files import open_whole
 from askless.cli._options import (
     FILE,
     data_argument,
@@ -24,7 +23,8 @@ from askless.cli._options import (
     sheet_options,
 )
 from askless.cli._output import format_number, print_note, say, working
-from askless.cli._row_writers import check_output, make_writer
+from askless.cli.files._files import open_whole
+from askless.cli.files._row_writers import check_output, make_writer
 from askless.exceptions import InvalidOptionError, InvalidTableError, suggest_name
 from askless.policy import Policy, load
 from askless.problem._files import FileColumns, load_batches

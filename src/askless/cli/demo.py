@@ -13,9 +13,9 @@ import click
 from rich.panel import Panel
 from rich.text import Text
 
-from askless.cli._demo_car import tour_car
-from askless.cli._demo_clinic import tour_clinic
 from askless.cli._output import open_console, print_heading, print_line, say
+from askless.cli.demos._car import tour_car
+from askless.cli.demos._clinic import tour_clinic
 
 __all__ = ["demo_command"]
 

@@ -30,7 +30,7 @@ from askless.cli._output import (
     say,
     working,
 )
-from askless.cli._rows import read_priced_rows, row_options
+from askless.cli.files._rows import read_priced_rows, row_options
 from askless.evaluate import Evaluation, evaluate
 from askless.policy import Policy, load
 from askless.problem import Costs

@@ -11,9 +11,7 @@ from typing import Any
 
 import click
 
-from askless.cli._files import check_policy_path
 from askless.cli._fit_costs import fit_costs
-from askless.cli._fit_report import Fit, describe_fit, print_fit
 from askless.cli._options import (
     costs_option,
     data_argument,
@@ -28,7 +26,14 @@ from askless.cli._options import (
     target_option,
 )
 from askless.cli._output import format_number, print_json, print_note, working
-from askless.cli._reading import check_roles, collect_notes, read_data, read_weights
+from askless.cli.files._files import check_policy_path
+from askless.cli.files._reading import (
+    check_roles,
+    collect_notes,
+    read_data,
+    read_weights,
+)
+from askless.cli.reports._fit import Fit, describe_fit, print_fit
 from askless.evaluate import evaluate
 from askless.exceptions import (
     AsklessError,

@@ -30,7 +30,7 @@ from askless.cli._output import (
     say,
     working,
 )
-from askless.cli._reading import check_roles, read_data
+from askless.cli.files._reading import check_roles, read_data
 from askless.evaluate import Frontier, frontier
 from askless.exceptions import InvalidTableError
 from askless.learn import (

@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 
-from askless.cli._files import write_whole
 from askless.cli._options import edited_option, policy_argument
 from askless.cli._output import flowchart, print_flowchart, say
+from askless.cli.files._files import write_whole
 from askless.exceptions import DataFileError
 from askless.export import FORMATS, options_of, show
 from askless.policy import load

@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from askless.cli._files import check_policy_path
 from askless.cli._fit_costs import fit_costs
 from askless.cli._likelihood_options import likelihood_options
 from askless.cli._options import (
@@ -26,14 +25,15 @@ from askless.cli._options import (
     sheet_options,
 )
 from askless.cli._output import format_number, print_json, print_note, working
-from askless.cli._reading import collect_notes, read_names
-from askless.cli._report import describe_solution, print_solution
-from askless.cli._sensitivity import (
+from askless.cli.files._files import check_policy_path
+from askless.cli.files._reading import collect_notes, read_names
+from askless.cli.reports._sensitivity import (
     find_sensitivity,
     print_sensitivity,
     sensitivity_options,
     write_tornado,
 )
+from askless.cli.reports._solution import describe_solution, print_solution
 from askless.exceptions import AsklessError, InvalidOptionError
 from askless.problem import Table, read_costs, read_table
 from askless.problem._roles import find_roles, note_roles

@@ -9,15 +9,15 @@ from typing import Any, Literal, overload
 from askless.exceptions import InvalidOptionError, UnknownNameError, suggest_name
 from askless.export._dot import to_dot
 from askless.export._html import to_html
-from askless.export._javascript import to_javascript
 from askless.export._json import to_json
 from askless.export._mermaid import to_mermaid
-from askless.export._onnx import to_onnx
-from askless.export._python import to_python
-from askless.export._rules import to_rules
-from askless.export._sql import to_sql
 from askless.export._svg import to_svg
 from askless.export._text import to_text
+from askless.export.code._javascript import to_javascript
+from askless.export.code._onnx import to_onnx
+from askless.export.code._python import to_python
+from askless.export.code._rules import to_rules
+from askless.export.code._sql import to_sql
 from askless.policy import Policy
 
 __all__ = ["FORMATS", "options_of", "show"]

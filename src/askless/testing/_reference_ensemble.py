@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from askless.policy import Ensemble
-from askless.policy._ensemble_parts import IS_SET, MISSING_LEFT
+from askless.policy.ensemble._parts import IS_SET, MISSING_LEFT
 
 __all__ = ["PlainState", "plain_ensemble_answer", "plain_ensemble_state"]
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.policy import Ensemble
-from askless.policy._ensemble import Trace
+from askless.policy.ensemble._ensemble import Trace
 
 __all__ = [
     "Stops",

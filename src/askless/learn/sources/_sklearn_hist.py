@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 
 from askless.learn.sources._source import SetSplit, Source, SourceTree, refuse
 from askless.policy import Output
-from askless.policy._ensemble_output import Link
+from askless.policy.ensemble._output import Link
 from askless.problem import Outcome
 
 __all__ = ["read_hist"]

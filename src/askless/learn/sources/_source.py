@@ -19,7 +19,7 @@ from sklearn.base import is_classifier
 from askless._core.ensemble._trees import list_preorder
 from askless.exceptions import InvalidOptionError
 from askless.policy import EnsembleTrees, Output
-from askless.policy._ensemble_parts import IS_SET, MISSING_LEFT
+from askless.policy.ensemble._parts import IS_SET, MISSING_LEFT
 from askless.problem import Outcome, Test
 
 __all__ = [

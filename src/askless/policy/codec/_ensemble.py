@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.exceptions import PolicyFileError
-from askless.policy._ensemble import Ensemble
-from askless.policy._ensemble_output import SINGLE_SUMS, Output
-from askless.policy._ensemble_parts import IS_SET, EnsembleTrees
 from askless.policy.codec._codec import Codec, Heading, Measures, price_together
 from askless.policy.codec._records import EnsembleRecord, PolicyRecord, TreeRecord
+from askless.policy.ensemble._ensemble import Ensemble
+from askless.policy.ensemble._output import SINGLE_SUMS, Output
+from askless.policy.ensemble._parts import IS_SET, EnsembleTrees
 from askless.problem import Test
 from askless.problem._tests import MAX_LEVELS
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from askless.exceptions import PolicyFileError
-from askless.policy._forest import Forest
 from askless.policy.codec._codec import Codec, Heading, Measures, price_together
 from askless.policy.codec._nodes import read_nodes, write_nodes
 from askless.policy.codec._records import PolicyRecord
+from askless.policy.forest._forest import Forest
 
 __all__ = ["FOREST"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from askless.cli._output import format_number, format_share, print_facts, say
-from askless.cli._report import MOST_NODES, print_policy
+from askless.cli.reports._solution import MOST_NODES, print_policy
 from askless.evaluate import Evaluation
 from askless.policy import Tree
 

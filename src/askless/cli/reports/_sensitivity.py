@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
-from askless.cli._files import write_whole
 from askless.cli._output import say
+from askless.cli.files._files import write_whole
 from askless.solve import Sensitivity, Solution
 
 __all__ = [

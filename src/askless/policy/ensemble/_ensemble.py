@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from askless._core.ensemble._machine import Machine
 from askless.exceptions import InvalidOptionError, InvalidPolicyError
 from askless.policy._base import Policy, raw_columns
-from askless.policy._ensemble_output import Output
-from askless.policy._ensemble_parts import (
+from askless.policy.ensemble._output import Output
+from askless.policy.ensemble._parts import (
     MODES,
     EnsembleTrees,
     check_sums,
     find_scales,
 )
-from askless.policy._ensemble_state import Answers, EnsembleState, WalkPool
+from askless.policy.ensemble._state import Answers, EnsembleState, WalkPool
 from askless.problem import Outcome, PriceList, Test
 from askless.problem._jobs import threads_for
 from askless.problem._tests import _as_numbers

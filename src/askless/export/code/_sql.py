@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from askless._text import escape_unprintable
-from askless.export._dialects import Dialect, find_dialect
 from askless.export._labels import summary_line, trees_of
-from askless.export._sql_names import ADDED, check_added
-from askless.export._sql_walk import Walk
+from askless.export.code._dialects import Dialect, find_dialect
+from askless.export.code._sql_names import ADDED, check_added
+from askless.export.code._sql_walk import Walk
 from askless.policy import Forest, Policy, Tree
 from askless.problem import Outcome
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from itertools import count
 
 from askless.exceptions import InvalidOptionError
-from askless.export._dialects import Dialect
+from askless.export.code._dialects import Dialect
 
 __all__ = ["ADDED", "check_added", "choose_prefix", "collision_check"]
 
@@ -55,7 +55,7 @@ def collision_check(
 
     Examples
     --------
-    >>> from askless.export._dialects import DIALECTS
+    >>> from askless.export.code._dialects import DIALECTS
     >>> print(collision_check(DIALECTS["duckdb"], '"cases"', "askless_", ["askless_0"]))
       -- An ambiguous name here is a column of the table. Keep others only, by key.
       SELECT askless_0

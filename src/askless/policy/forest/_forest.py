@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from askless.exceptions import InvalidPolicyError
 from askless.policy._decide import decide_classes
-from askless.policy._forest_rows import ForestRows
 from askless.policy._node_policy import NodePolicy
 from askless.policy._nodes import Ints, Nodes
 from askless.policy._tree import Tree
+from askless.policy.forest._rows import ForestRows
 from askless.problem import Outcome, PriceList, Test
 from askless.problem._jobs import count_threads
 

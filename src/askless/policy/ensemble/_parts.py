@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from askless._core.ensemble._parts import CodeArrays, Scales, TreeArrays
 from askless.exceptions import InvalidPolicyError
 from askless.policy._decide import TOLERANCE
-from askless.policy._ensemble_output import LEAST_VALUE, MOST_VALUE, Output
+from askless.policy.ensemble._output import LEAST_VALUE, MOST_VALUE, Output
 from askless.problem import Test
 
 __all__ = [

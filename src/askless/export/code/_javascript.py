@@ -8,7 +8,7 @@ from typing import Any
 
 from askless.exceptions import InvalidOptionError
 from askless.export._labels import summary_line
-from askless.export._program import Program, Row, row_values, rows_text, to_program
+from askless.export.code._program import Program, Row, row_values, rows_text, to_program
 from askless.policy import Policy
 from askless.problem import Outcome
 from askless.problem._column import EXACT_WHOLE

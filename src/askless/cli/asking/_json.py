@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from askless.cli._ask_steps import Left, take_step
+from askless.cli.asking._steps import Left, take_step
 from askless.exceptions import InvalidAnswerError
 from askless.run import Interview, Reply, describe, read_reply
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from askless.exceptions import InvalidOptionError, suggest_name
-from askless.export._conditions import (
+from askless.export.code._conditions import (
     Condition,
     Meaning,
     Runs,
@@ -16,8 +16,8 @@ from askless.export._conditions import (
     meaning_of,
     parts_of,
 )
-from askless.export._dialects import Dialect
-from askless.export._sql_names import choose_prefix, collision_check
+from askless.export.code._dialects import Dialect
+from askless.export.code._sql_names import choose_prefix, collision_check
 from askless.policy import Policy, Tree
 from askless.problem import Test
 from askless.problem._column import EXACT_WHOLE

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 from rich.text import Text
 
-from askless.cli._files import free_policy_path
 from askless.cli._output import (
     bar,
     flowchart,
@@ -23,6 +22,7 @@ from askless.cli._output import (
     say,
     working,
 )
+from askless.cli.files._files import free_policy_path
 from askless.datasets import load_car
 from askless.evaluate import Evaluation, evaluate
 from askless.policy import Policy, Sequence

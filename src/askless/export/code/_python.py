@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from askless.export._labels import summary_line
-from askless.export._program import Program, Row, row_values, rows_text, to_program
+from askless.export.code._program import Program, Row, row_values, rows_text, to_program
 from askless.policy import Policy
 
 __all__ = ["to_python"]

@@ -14,8 +14,8 @@ from typing import Any
 import click
 
 from askless._text import escape_unprintable
-from askless.cli._ask_steps import Left, take_step
 from askless.cli._output import format_number, format_share, print_line
+from askless.cli.asking._steps import Left, take_step
 from askless.exceptions import InvalidAnswerError
 from askless.run import Interview, Session, describe, read_reply
 from askless.run._evidence import explain_stop

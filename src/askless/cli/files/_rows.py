@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from askless.cli._options import FILE, sheet_options
-from askless.cli._reading import check_roles, read_data, read_weights
+from askless.cli.files._reading import check_roles, read_data, read_weights
 from askless.policy import Policy
 from askless.problem import Costs, Table, read_costs
 from askless.problem._column import is_missing

@@ -6,8 +6,8 @@ Rules do not overlap and leave nothing out, so their order does not matter.
 from __future__ import annotations
 
 from askless._text import escape_unprintable
-from askless.export._conditions import Meaning, leaf_conditions, meaning_of
 from askless.export._labels import node_shares, number_text, one_tree, percent_text
+from askless.export.code._conditions import Meaning, leaf_conditions, meaning_of
 from askless.policy import Policy, Tree
 from askless.problem import Test
 

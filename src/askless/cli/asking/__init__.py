@@ -1,0 +1,1 @@
+"""Talk about one case: in the terminal, or with a program."""

@@ -1,0 +1,1 @@
+"""The tours of ``askless demo``."""

@@ -1,0 +1,1 @@
+"""Read and write what commands are given and make."""

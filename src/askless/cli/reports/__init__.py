@@ -1,0 +1,1 @@
+"""Say what was found, for people and for machines."""

@@ -1,0 +1,1 @@
+"""Formats that run: SQL, Python, JavaScript, ONNX and rules."""

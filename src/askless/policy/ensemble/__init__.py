@@ -1,0 +1,1 @@
+"""Ensembles of trees that buy one test at a time."""

@@ -1,0 +1,1 @@
+"""Forests that pay for each test once."""
