@@ -159,8 +159,8 @@ def write_page() -> None:
         "it has found. This page is written by the command itself, `make campaign",
         "HOURS=1`, from the runs on one machine; [the threat model](security.md) says",
         "what is promised. Runs that broke a promise are not counted below once the",
-        f"cause is mended: the {_count_kept()} files and models that they found are kept",
-        "in `tests/findings`, and tried again with every change.",
+        f"cause is mended: the {_count_kept()} files and models that they found are",
+        "kept in `tests/findings`, and tried again with every change.",
         "",
         f"{hours:.1f} hours of trying; Python {platform.python_version()}, "
         + ", ".join(_versions())
