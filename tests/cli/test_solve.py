@@ -404,3 +404,17 @@ def test_an_error_that_is_nobodys_fault_is_not_hidden(lamp, run, monkeypatch):
     with pytest.raises(ValueError, match="a bug") as caught:
         run(*ARGS)
     assert not isinstance(caught.value, AsklessError)
+
+
+def test_the_trade_off_says_what_a_smaller_error_costs(lamp, run):
+    _, solution = library(objective="tradeoff")
+    found = as_json(run(*ARGS, "--objective", "tradeoff", "--json"))
+    for name in ("expected_front", "worst_front"):
+        points = getattr(solution, name)
+        assert [p["error"] for p in found[name]] == [p.error for p in points]
+        assert all(p["is_proved"] for p in found[name])
+    shown = run(*ARGS, "--objective", "tradeoff").stdout
+    assert "What a smaller error costs, on average:" in shown
+    assert shown.count("proved") == len(solution.expected_front) + len(
+        solution.worst_front
+    )

@@ -77,11 +77,11 @@ HOW_TO_SOLVE = ("method", "objective", "stop", "budget", "max_error", "time_limi
 )
 @click.option(
     "--objective",
-    type=click.Choice(["expected", "worst", "both", "total"]),
+    type=click.Choice(["expected", "worst", "both", "total", "tradeoff"]),
     default="expected",
     show_default=True,
     help="Which cost is to be small; both gives every trade-off, total counts tests "
-    "and mistakes together.",
+    "and mistakes together, tradeoff says what a smaller error costs.",
 )
 @click.option("--budget", type=float, help="What no case may cost more than.")
 @click.option("--max-error", type=float, help="The share that may be decided wrongly.")

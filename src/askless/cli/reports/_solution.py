@@ -20,6 +20,7 @@ from askless.cli._output import (
 from askless.policy import Policy, Tree
 from askless.problem import Table
 from askless.solve import Solution
+from askless.solve._task import FrontPoint
 
 __all__ = ["MOST_NODES", "describe_solution", "print_policy", "print_solution"]
 
@@ -56,6 +57,8 @@ def describe_solution(
         "pareto": [
             [point.worst_cost, point.expected_cost] for point in solution.pareto
         ],
+        "expected_front": [_front_entry(p) for p in solution.expected_front],
+        "worst_front": [_front_entry(p) for p in solution.worst_front],
         "notes": notes,
         "policy": None if output is None else str(output),
     }
@@ -83,6 +86,8 @@ def print_solution(
     )
     if solution.pareto:
         _print_pareto(solution)
+    if solution.objective == "tradeoff":
+        _print_fronts(solution)
     policy = solution.policy
     is_drawn = (
         policy.kind not in ("rule", "posterior")
@@ -160,6 +165,47 @@ def _print_pareto(solution: Solution) -> None:
             for point in solution.pareto
         ],
         numbers=["worst", "expected"],
+        indent=2,
+    )
+
+
+def _front_entry(point: FrontPoint) -> dict[str, Any]:
+    return {
+        "error": point.error,
+        "expected_cost": point.expected_cost,
+        "worst_cost": point.worst_cost,
+        "lower_bound": point.lower_bound,
+        "is_proved": point.is_proved,
+    }
+
+
+def _print_fronts(solution: Solution) -> None:
+    say("", "What a smaller error costs, on average:", "")
+    print_table(
+        ["error", "expected", "at least"],
+        [
+            [
+                format_share(point.error),
+                format_number(point.expected_cost),
+                "proved" if point.is_proved else format_number(point.lower_bound),
+            ]
+            for point in solution.expected_front
+        ],
+        numbers=["error", "expected"],
+        indent=2,
+    )
+    say("", "The least error within a worst cost:", "")
+    print_table(
+        ["worst", "error", "at least"],
+        [
+            [
+                format_number(point.worst_cost),
+                format_share(point.error),
+                "proved" if point.is_proved else format_share(point.lower_bound),
+            ]
+            for point in solution.worst_front
+        ],
+        numbers=["worst", "error"],
         indent=2,
     )
 
