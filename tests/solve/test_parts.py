@@ -12,7 +12,7 @@ from askless import Costs, Table
 from askless.datasets import make_random_table
 from askless.problem._possible import Possible
 from askless.solve import _auto
-from askless.solve._solve import _make_task
+from askless.solve._solve import make_task
 from askless.solve._task import find_blocks, part_of_task
 from askless.solve.search import _integers
 from askless.solve.unknown import _rules, _table
@@ -75,7 +75,7 @@ def test_a_table_with_unknown_outcomes_is_stated_once(made, method, stop, object
     table = make_loose()
     found = []
     solution = solve_quietly(
-        table, method=method, stop=stop, objective=objective, progress=found.append
+        table, method=method, stop=stop, objective=objective, callbacks=found.append
     )
     assert solution.status == "optimal"
     # The rule that begins sees all cases, the search merged ones: a table each.
@@ -116,7 +116,7 @@ def test_a_part_belongs_to_its_task():
         return task.table.n_cases
 
     table = make_loose()
-    one, two = (_make_task(table, "expected", stop) for stop in ("class", "case"))
+    one, two = (make_task(table, "expected", stop) for stop in ("class", "case"))
     assert [count_cases(task) for task in (one, one, two)] == [5, 5, 5]
     assert calls == [one, two]
     assert count_cases.__doc__ == "Count."
@@ -125,7 +125,7 @@ def test_a_part_belongs_to_its_task():
 
 def test_what_cannot_be_made_is_refused_each_time():
     table = Table([[0, None], [1, 0]], list("ab"))
-    task = _make_task(table, "expected", "class")
+    task = make_task(table, "expected", "class")
     for _ in range(2):
         with pytest.raises(askless.exceptions.InvalidOptionError, match="unknown"):
             _integers.state_in_integers(task)
@@ -133,7 +133,7 @@ def test_what_cannot_be_made_is_refused_each_time():
 
 def test_merged_cases_stand_for_all():
     table = Table([[0, 1], [0, 1], [1, None], [1, None]], ["a", "a", "b", "c"])
-    task = _make_task(table, "expected", "neighbourhood")
+    task = make_task(table, "expected", "neighbourhood")
     merged = _table.merge_cases(task)
     assert merged.kept.tolist() == [0, 2, 3]
     assert merged.place.tolist() == [0, 0, 1, 2]

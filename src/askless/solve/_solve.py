@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from askless._progress import Callback, Reporter
 from askless.exceptions import (
     DegeneratePolicyWarning,
     IndistinctCasesWarning,
@@ -25,14 +26,14 @@ from askless.problem._jobs import count_threads
 from askless.solve._own_methods import load_entry_points, method_of
 from askless.solve._registry import METHODS, Method
 from askless.solve._solution import Solution
-from askless.solve._task import Limits, MethodResult, Priced, Progress, Task
+from askless.solve._task import Limits, MethodResult, Priced, Task
 from askless.solve.search._bounds import best_bound
 from askless.solve.total._solutions import solve_exact_trade, solve_fronts
 from askless.solve.total._tree import mistake_cost
 from askless.solve.tradeoff._within_budget import solve_within_budget
 from askless.solve.tradeoff._within_error import solve_within_error
 
-__all__ = ["solve"]
+__all__ = ["make_task", "solve"]
 
 # Costs this close to the bound, relatively, have met it. A search works in whole
 # numbers; where no scale makes costs and weights whole they are rounded down, which
@@ -53,7 +54,8 @@ def solve(
     time_limit: float | None = None,
     random_state: Any = None,
     n_jobs: int = 2,
-    progress: Callable[[Progress], object] | None = None,
+    verbose: bool = False,
+    callbacks: Callback | Iterable[Callback] | None = None,
     **method_options: Any,
 ) -> Solution:
     """Find a cheap policy for a known table, and say how far from the best it can be.
@@ -91,8 +93,12 @@ def solve(
         Seed of the methods that draw at random: "non-adaptive" and "low-adaptive".
     n_jobs : int, default=2
         Threads of a search. Proved costs do not depend on it.
-    progress : callable, optional
-        Called with a Progress (seconds, best, bound) now and then while a search runs.
+    verbose : bool, default=False
+        Print how a search goes.
+    callbacks : callable or several, optional
+        Each is called with a :class:`~askless.solve.Progress` (seconds, best, bound)
+        now and then while a search runs. One that returns True ends it with the best
+        policy so far.
     **method_options
         Options of the method.
 
@@ -133,7 +139,7 @@ def solve(
     _check_arguments(objective, budget, max_error, time_limit)
     chosen = _find_method(method)
     _check_options(chosen, method_options)
-    task = _make_task(table, objective, stop)
+    task = make_task(table, objective, stop)
     _check_stop(chosen, stop)
     is_traded = objective == "tradeoff" or (
         method == "exact" and (budget is not None or max_error > 0)
@@ -148,7 +154,7 @@ def solve(
     _warn(table, task)
     # Two searches take turns where there is one core only.
     n_threads = n_jobs if n_jobs and n_jobs > 0 else count_threads(n_jobs)
-    limits = Limits(time_limit, progress, n_threads)
+    limits = Limits(time_limit, Reporter(callbacks, verbose=verbose), n_threads)
     if objective == "total":
         found = chosen.run(task, limits, {**method_options, "budget": budget})
         return _make_solution(task, found, found.winner or chosen.name, 1.0)
@@ -316,7 +322,8 @@ def _is_number(value: Any) -> bool:
     return is_real and not math.isnan(float(value))
 
 
-def _make_task(table: Table, objective: str, stop: str) -> Task:
+def make_task(table: Table, objective: str, stop: str) -> Task:
+    """Return what is to be solved: a table with what is to be found out."""
     if stop == "class":
         mistakes = table.costs.mistake_matrix(table.classes)
         return Task(table, table.classes, table.class_ids, mistakes, objective)

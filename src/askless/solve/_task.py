@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._progress import Reporter
 from askless.policy import Policy
 from askless.problem import Outcome, Table
 from askless.problem._possible import find_indistinct
@@ -27,7 +28,6 @@ __all__ = [
     "MethodResult",
     "Point",
     "Priced",
-    "Progress",
     "Task",
     "find_blocks",
     "part_of_task",
@@ -131,30 +131,12 @@ def find_blocks(task: Task) -> NDArray[np.int32]:
     return np.ascontiguousarray(component[class_ids], dtype=np.int32)
 
 
-class Progress(NamedTuple):
-    """Where an anytime method stands.
-
-    Attributes
-    ----------
-    seconds : float
-        How long it has run.
-    best : float or None
-        Cost of the best policy so far.
-    bound : float
-        No policy without error costs less.
-    """
-
-    seconds: float
-    best: float | None
-    bound: float
-
-
 @dataclass(frozen=True)
 class Limits:
     """How long a method may run, and whom it tells how it goes."""
 
     time_limit: float | None = None
-    progress: Callable[[Progress], object] | None = None
+    reporter: Reporter | None = None
     n_jobs: int = 2
     started: float = field(default_factory=time.monotonic)
 

@@ -17,6 +17,7 @@ from askless.testing._reference_ensemble import (
 )
 from askless.testing._reference_likelihoods import plain_likelihoods
 from askless.testing._reference_out_of_bag import PlainForest
+from askless.testing._reference_pairs import plain_pair_cost
 from askless.testing._reference_policy import (
     PlainEvaluation,
     PlainRun,
@@ -78,6 +79,7 @@ __all__ = [
     "plain_evaluate",
     "plain_greedy_costs",
     "plain_likelihoods",
+    "plain_pair_cost",
     "plain_posterior_scores",
     "plain_rule_cost",
     "plain_rule_score",

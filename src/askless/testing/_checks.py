@@ -6,6 +6,7 @@ They use only what every policy promises; they must not know what it looks like 
 from __future__ import annotations
 
 import json
+import math
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -142,10 +143,14 @@ def _check_exports(
         return
     module: dict[str, Any] = {}
     exec(program, module)
-    for row, expected in enumerate(decided.tolist()):
+    # The program of an ensemble takes a while for each row.
+    n_rows = 10 if policy.kind == "ensemble" else len(decided)
+    for row, expected in enumerate(decided.tolist()[:n_rows]):
         values = {name: _plain(column[row]) for name, column in columns.items()}
         said = module["explain"](values)["decision"]
-        assert said == expected, (
+        # The last bits of an exponential are each engine's own.
+        is_equal = policy.answers_number and math.isclose(said, expected, rel_tol=1e-6)
+        assert is_equal or said == expected, (
             f"row {row}: predict says {expected!r}, the exported program {said!r}"
         )
 
@@ -156,19 +161,27 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def _shares(policy: Policy, X: Any) -> NDArray[np.float64]:
+    """Return the shares of classes; none of a policy that answers numbers."""
+    if policy.classes:
+        return policy.predict_proba(X)
+    return np.empty((len(policy.cost(X)), 0))
+
+
 def _check_shapes(
     policy: Policy, X: Any
 ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
-    decided, shares, costs = policy.predict(X), policy.predict_proba(X), policy.cost(X)
+    decided, shares, costs = policy.predict(X), _shares(policy, X), policy.cost(X)
     n, k = len(costs), len(policy.classes)
     assert costs.shape == (n,), f"cost must be one number a row, not {costs.shape}"
     assert decided.shape == (n,), f"predict must be one a row, not {decided.shape}"
     assert shares.shape == (n, k), f"predict_proba must be {n} x {k}"
     assert np.all(costs >= 0), "costs must be >= 0"
     assert np.all(shares >= 0), "shares must be >= 0"
-    assert np.allclose(shares.sum(axis=1), 1.0), "shares must sum to 1"
-    strangers = set(decided.tolist()) - set(policy.classes)
-    assert not strangers, f"{strangers} are decided, which are no classes"
+    if policy.classes:
+        assert np.allclose(shares.sum(axis=1), 1.0), "shares must sum to 1"
+        strangers = set(decided.tolist()) - set(policy.classes)
+        assert not strangers, f"{strangers} are decided, which are no classes"
     for n_jobs in (2, -1):
         same = policy.predict(X, n_jobs=n_jobs).tolist() == decided.tolist()
         assert same, f"predict must not depend on n_jobs={n_jobs}"
@@ -255,7 +268,7 @@ def _check_file(
     assert again.tests == policy.tests, "a saved policy must keep its tests"
     same = again.predict(X).tolist() == decided.tolist()
     assert same, "a saved policy must decide the same"
-    same = again.predict_proba(X).tolist() == shares.tolist()
+    same = _shares(again, X).tolist() == shares.tolist()
     assert same, "a saved policy must believe the same"
     same = again.cost(X).tolist() == costs.tolist()
     assert same, "a saved policy must charge the same"

@@ -119,3 +119,31 @@ def test_neither_layout_nor_registers_change_what_is_chosen(rng, criterion):
                 chosen.add(rollouts.choose(*where, CRITERIA[criterion], 2, 2, 7, never))
         use_wide_registers(True)
         assert len(chosen) == 1
+
+
+@pytest.mark.parametrize("criterion", ["two-step", "rollout"])
+def test_screening_on_all_rows_changes_nothing(rng, criterion):
+    never = np.zeros(1, np.int32)
+    for n_rows in (5, 60, 250):
+        soft = Soft(rng, n_rows, 3, [3, 8, 12], missing=0.1)
+        soft.is_ordered[0] = 0
+        rows = np.arange(n_rows, dtype=np.int32)
+        where = (rows, np.zeros(4, np.uint8), np.zeros(1, np.uint8), 0.0)
+        # Eight times the levels is all cuts, for both criteria.
+        asked = (*where, CRITERIA[criterion], 1, 12, 7, never)
+        rollouts = Rollouts(soft.workspace(), 0.2, 0.8)
+        assert rollouts.choose(*asked, rows, 1) == rollouts.choose(*asked)
+
+
+def test_screening_does_not_depend_on_threads(rng):
+    never = np.zeros(1, np.int32)
+    for _ in range(5):
+        soft = Soft(rng, 200, 4, [3, 20, 30], missing=0.1)
+        rows = np.arange(200, dtype=np.int32)
+        where = (rows, np.zeros(4, np.uint8), np.zeros(1, np.uint8), 0.0)
+        asked = (*where, CRITERIA["rollout"], 2, 2, 7, never, rows[::4].copy(), 3)
+        chosen = {
+            Rollouts(soft.workspace(), 0.2, 0.8, n_jobs).choose(*asked)
+            for n_jobs in (1, 2, 3)
+        }
+        assert len(chosen) == 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import askless
-from askless.solve._solve import _make_task
+from askless.solve._solve import make_task
 from askless.solve._task import find_blocks
 from askless.solve.search._bounds import BOUNDS, count_outcomes
 from askless.testing import brute_force_unknown
@@ -26,7 +26,7 @@ def test_no_policy_is_cheaper_than_a_bound(rng, stop, objective):
     n_loose = 0
     for own in rng.spawn(40):
         table = draw_unknown(own)
-        task = _make_task(table, objective, stop)
+        task = make_task(table, objective, stop)
         n_loose += len(set(find_blocks(task).tolist())) < len(set(task.class_ids))
         best = brute_force_unknown(table, objective, **STOPS[stop])
         for name, bound in BOUNDS.items():
@@ -54,7 +54,7 @@ def test_bounds_hold_where_outcomes_are_missing_and_unknown(rng, objective):
     n_met = 0
     for own in rng.spawn(150):
         table = draw_with_missing(own)
-        task = _make_task(table, objective, "class")
+        task = make_task(table, objective, "class")
         best = brute_force_unknown(table, objective)
         for name, bound in BOUNDS.items():
             assert bound(task) <= best + 1e-9, name
@@ -89,7 +89,7 @@ def test_a_test_that_cannot_rule_an_opponent_out_does_not_help_its_bound():
     # Both are unknown to the cheap test: whatever one shows, the other may show too.
     cells = [[None, 0], [None, 1], [0, 0], [1, 0]]
     table = askless.Table(cells, ["a", "b", "a", "a"], costs=[1, 5])
-    task = _make_task(table, "expected", "class")
+    task = make_task(table, "expected", "class")
     assert BOUNDS["pairs"](task) == pytest.approx(5)
     assert brute_force_unknown(table) == pytest.approx(5)
 
@@ -98,7 +98,7 @@ def test_what_need_not_be_told_apart_bounds_nothing():
     # Only the dear test may tell a from b, and no policy has to buy it.
     cells = [[0, 0], [0, None], [1, 0]]
     table = askless.Table(cells, ["a", "b", "c"], costs=[1, 100])
-    task = _make_task(table, "expected", "class")
+    task = make_task(table, "expected", "class")
     assert {name: bound(task) for name, bound in BOUNDS.items()} == {
         "certificate": 0,
         "entropy": pytest.approx(0.918296, abs=1e-6),
@@ -110,12 +110,12 @@ def test_what_need_not_be_told_apart_bounds_nothing():
 def test_cases_that_look_alike_are_one_block():
     table = make_loose()
     for stop in ("class", "clique", "neighbourhood"):
-        task = _make_task(table, "expected", stop)
+        task = make_task(table, "expected", stop)
         assert find_blocks(task).tolist() == [0, 1, 2, 2, 2]
     # Two cases of one class that show the same cannot be told apart as cases.
     twins = askless.Table([[0], [0], [1]], ["a", "a", "b"])
-    assert find_blocks(_make_task(twins, "expected", "class")).tolist() == [0, 0, 1]
-    assert find_blocks(_make_task(twins, "expected", "case")).tolist() == [0, 0, 1]
+    assert find_blocks(make_task(twins, "expected", "class")).tolist() == [0, 0, 1]
+    assert find_blocks(make_task(twins, "expected", "case")).tolist() == [0, 0, 1]
     solution = solve_quietly(twins, stop="case", method="gbs")
     assert solution.lower_bound <= 1
 

@@ -15,7 +15,7 @@ from askless import Costs, Table
 from askless._core.search._cover import Cover, bound_cases
 from askless._core.search._hitting import Hitting
 from askless.datasets import make_random_table
-from askless.solve._solve import _make_task
+from askless.solve._solve import make_task
 from askless.solve.search._bounds import BOUNDS
 from askless.solve.search._integers import state_in_integers
 from askless.solve.search._search import KnownRace
@@ -229,7 +229,7 @@ def test_states_are_really_forgotten_and_the_answer_stays(rng):
     from askless._core.search._search import Search
 
     table = make_random_table(48, 16, n_classes=2, random_state=2)
-    task = _make_task(table, "expected", "class")
+    task = make_task(table, "expected", "class")
     whole = state_in_integers(task)
     cases = np.arange(whole.n_cases, dtype=np.uint16)
     found = []
@@ -245,7 +245,7 @@ def test_states_are_really_forgotten_and_the_answer_stays(rng):
 def test_every_bound_is_at_most_the_optimum(rng, objective):
     for table in random_tables(rng, 300):
         best = brute_force_cost(table, objective)
-        task = _make_task(table, objective, "class")
+        task = make_task(table, objective, "class")
         for name, bound in BOUNDS.items():
             assert bound(task) <= best * (1 + 1e-9) + 1e-12, name
 
@@ -255,7 +255,7 @@ def test_every_bound_holds_with_groups(rng, objective):
     for plain in random_tables(rng, 100, most_cases=7, outcome_costs=False):
         table = with_groups(plain, rng)
         best = brute_force_cost(table, objective)
-        task = _make_task(table, objective, "class")
+        task = make_task(table, objective, "class")
         for name, bound in BOUNDS.items():
             assert bound(task) <= best * (1 + 1e-9) + 1e-12, name
 
@@ -281,7 +281,7 @@ def least_cover(table, case):
 
 def test_certificates_are_exact_up_to_their_depth_and_never_too_large(rng):
     for table in random_tables(rng, 100, outcome_costs=False, costs="integers"):
-        whole = state_in_integers(_make_task(table, "worst", "class"))
+        whole = state_in_integers(make_task(table, "worst", "class"))
         for depth in (1, 2, 3, 6):
             cover = Cover(whole.codes, whole.class_id, whole.case_prices, depth)
             bounds = bound_cases(cover, np.arange(whole.n_cases, dtype=np.uint16))
@@ -295,7 +295,7 @@ def test_certificates_are_exact_up_to_their_depth_and_never_too_large(rng):
 
 def test_a_case_is_proved_above_every_limit_below_its_least_cover(rng):
     for table in random_tables(rng, 60, outcome_costs=False, costs="integers"):
-        whole = state_in_integers(_make_task(table, "worst", "class"))
+        whole = state_in_integers(make_task(table, "worst", "class"))
         cover = Cover(whole.codes, whole.class_id, whole.case_prices, 1)
         hitting = Hitting(cover)
         everyone = np.arange(whole.n_cases, dtype=np.uint16)
@@ -311,7 +311,7 @@ def test_a_case_is_proved_above_every_limit_below_its_least_cover(rng):
 
 def check_worst_proofs(rng):
     for table in random_tables(rng, 60, most_cases=8, costs="integers"):
-        whole = state_in_integers(_make_task(table, "worst", "class"))
+        whole = state_in_integers(make_task(table, "worst", "class"))
         cover = Cover(whole.codes, whole.class_id, whole.case_prices, 1)
         proof = WorstProof(whole, cover, lambda: 1.0)
         everyone = np.arange(whole.n_cases, dtype=np.uint16)
@@ -333,7 +333,7 @@ def test_a_test_that_moves_to_the_front_in_a_part_is_still_tried_in_the_whole():
 
 def test_out_of_time_the_worst_case_proves_nothing(rng):
     (table,) = random_tables(rng, 1)
-    whole = state_in_integers(_make_task(table, "worst", "class"))
+    whole = state_in_integers(make_task(table, "worst", "class"))
     cover = Cover(whole.codes, whole.class_id, whole.case_prices, 1)
     everyone = np.arange(whole.n_cases, dtype=np.uint16)
     assert not WorstProof(whole, cover, lambda: 0.0).is_above(everyone, 0, 3)
@@ -344,7 +344,7 @@ def test_identification_meets_huffman(rng):
         table = make_random_table(n, 12, n_classes=n, prior="random", random_state=n)
         solution = askless.solve(table, stop="case", n_jobs=1)
         assert solution.status == "optimal"
-        task = _make_task(table, "expected", "case")
+        task = make_task(table, "expected", "case")
         assert BOUNDS["huffman"](task) <= solution.expected_cost + 1e-12
 
 
@@ -391,7 +391,7 @@ def test_an_error_of_the_listener_ends_the_search(hard_table):
         raise RuntimeError("planted")
 
     with pytest.raises(RuntimeError, match="planted"):
-        askless.solve(hard_table, method="exact", progress=tell)
+        askless.solve(hard_table, method="exact", callbacks=tell)
 
 
 def test_a_search_that_fails_ends_the_others(hard_table, monkeypatch):
@@ -405,7 +405,7 @@ def test_a_search_that_fails_ends_the_others(hard_table, monkeypatch):
 
 def test_progress_is_told_and_improves(hard_table):
     told = []
-    askless.solve(hard_table, method="exact", time_limit=1.0, progress=told.append)
+    askless.solve(hard_table, method="exact", time_limit=1.0, callbacks=told.append)
     best = [p.best for p in told if p.best is not None]
     assert len(told) > 3
     assert best == sorted(best, reverse=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import askless
 from askless import Costs, Table, solve
 from askless.exceptions import InvalidOptionError
-from askless.solve._solve import _make_task
+from askless.solve._solve import make_task
 from askless.solve.sensitivity._fixed import FixedPolicy
 from askless.solve.sensitivity._parameters import list_parameters, list_probabilities
 from askless.testing import reference_total
@@ -27,7 +27,7 @@ DRAWS = settings(max_examples=25, deadline=None)
 
 
 def parameters_of(table):
-    task = _make_task(table, "total", "class")
+    task = make_task(table, "total", "class")
     return [*list_parameters(task, 10.0), *list_probabilities(task)]
 
 
@@ -53,7 +53,7 @@ def clinic(**options):
 def test_the_cost_elsewhere_is_that_of_an_evaluation_there(features, seed):
     table = build(np.random.default_rng(seed), **features)
     solution = solve(table, objective="total", n_jobs=1)
-    fixed = FixedPolicy(solution.policy, _make_task(table, "total", "class"))
+    fixed = FixedPolicy(solution.policy, make_task(table, "total", "class"))
     assert fixed.cost == pytest.approx(solution.total_cost)
     for parameter in parameters_of(table):
         for value in parameter.swung(0.5):
@@ -78,7 +78,7 @@ def worst_margin(tree, task):
 def test_a_decision_is_best_up_to_its_change_and_not_beyond(features, seed):
     table = build(np.random.default_rng(seed), **features)
     tree = solve(table, objective="total", n_jobs=1).policy
-    fixed = FixedPolicy(tree, _make_task(table, "total", "class"))
+    fixed = FixedPolicy(tree, make_task(table, "total", "class"))
     for parameter in parameters_of(table):
         below, above = fixed.decision_changes(parameter)
         for change, end in ((below, parameter.low), (above, parameter.high)):

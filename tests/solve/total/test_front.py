@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import askless
 from askless.exceptions import InvalidOptionError, NoPolicyError
-from askless.solve._solve import _make_task
+from askless.solve._solve import make_task
 from askless.solve._task import Limits
 from askless.solve.total._front import trace_expected, trace_worst
 from askless.testing import reference_total
@@ -28,7 +28,7 @@ def with_price(table, price):
 def test_no_policy_lies_below_the_expected_front(seed):
     rng = np.random.default_rng(seed)
     table = build(rng, mistakes=1.0, groups=bool(rng.integers(2)))
-    points = trace_expected(_make_task(table, "expected", "class"), Limits(60, None, 1))
+    points = trace_expected(make_task(table, "expected", "class"), Limits(60, None, 1))
     assert all(point.is_proved for point in points)
     errors = [point.error for point in points]
     assert errors == sorted(errors, reverse=True)
@@ -43,7 +43,7 @@ def test_no_policy_lies_below_the_expected_front(seed):
 def test_no_policy_lies_below_the_worst_front(seed):
     rng = np.random.default_rng(seed)
     table = build(rng, mistakes=1.0)
-    points = trace_worst(_make_task(table, "worst", "class"), Limits(60, None, 1))
+    points = trace_worst(make_task(table, "worst", "class"), Limits(60, None, 1))
     for budget in (0.0, 2.0, 3.0, 5.0, 30.0):
         best = min(p.error for p in points if p.worst_cost <= budget + 1e-9)
         least = reference_total(table, budget=budget, cost_weight=0.0)

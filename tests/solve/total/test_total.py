@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import askless
 from askless import Costs, Table
 from askless.exceptions import InvalidOptionError
-from askless.solve._solve import _make_task
+from askless.solve._solve import make_task
 from askless.solve._task import Limits
 from askless.solve.total._search import search_total
 from askless.testing import reference_total
@@ -16,7 +16,7 @@ from tests.solve.total.tables import build
 
 
 def least(table, **options):
-    task = _make_task(table, "total", "class")
+    task = make_task(table, "total", "class")
     found = search_total(task, Limits(60.0, None, 1), **options)
     return found
 

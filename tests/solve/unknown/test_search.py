@@ -11,7 +11,7 @@ import pytest
 import askless
 from askless._core.unknown_search._problem import Mode
 from askless._core.unknown_search._search import UnknownSearch
-from askless.solve._solve import _make_task
+from askless.solve._solve import make_task
 from askless.solve._task import Limits
 from askless.solve.unknown._search import UnknownRace, search_unknown
 from askless.solve.unknown._table import state_unknown
@@ -87,7 +87,7 @@ def test_auto_searches_tables_with_unknown_outcomes():
 def test_switches_change_time_never_the_answer(rng, switches):
     for own in rng.spawn(15):
         table = draw_unknown(own, max_cases=9, max_tests=8)
-        task = _make_task(table, "expected", "class")
+        task = make_task(table, "expected", "class")
         full = search_unknown(task, Limits())
         less = search_unknown(task, Limits(), **switches)
         assert less.policy.expected_cost == pytest.approx(
@@ -106,7 +106,7 @@ def test_certificates_change_time_never_the_answer(rng):
             # Nothing is certified where cases cannot all be told apart.
             continue
         compared += 1
-        task = _make_task(table, "expected", "class")
+        task = make_task(table, "expected", "class")
         full = search_unknown(task, Limits())
         less = search_unknown(task, Limits(), use_certificate=False)
         assert less.policy.expected_cost == pytest.approx(
@@ -120,7 +120,7 @@ def test_certificates_save_states_where_weights_are_uneven(rng):
     table = random_unknown(np.random.default_rng(5), 60, 30, 0.1, prior=weights)
     counts = []
     for use_certificate in (False, True):
-        stated = state_unknown(_make_task(table, "expected", "class"))
+        stated = state_unknown(make_task(table, "expected", "class"))
         engine = UnknownSearch(
             stated.problem,
             mode=Mode.FRESH_DRAWS,
@@ -139,7 +139,7 @@ def test_shares_save_states_where_much_is_unknown():
     counts, values = [], []
     for use_shares in (False, True):
         race = UnknownRace(
-            _make_task(table, "expected", "class"),
+            make_task(table, "expected", "class"),
             Limits(),
             2**26,
             {"use_shares": use_shares},
@@ -173,7 +173,7 @@ def test_proofs_that_need_the_tests_done_find_them(rng):
     # Without fresh draws, the search that keeps the tests done proves the same.
     for own in rng.spawn(40):
         table = draw_unknown(own)
-        task = _make_task(table, "expected", "class")
+        task = make_task(table, "expected", "class")
         race = UnknownRace(task, Limits(), 2**24, {})
         race.run(lambda race=race: race._prove_by(Mode.TRACKED))
         assert race.find_result().policy.expected_cost == pytest.approx(
@@ -195,7 +195,7 @@ def test_time_limits_hold_and_give_a_bound(rng):
     began = time.monotonic()
     seen = []
     solution = solve_quietly(
-        table, method="exact", time_limit=1.0, progress=seen.append
+        table, method="exact", time_limit=1.0, callbacks=seen.append
     )
     assert time.monotonic() - began < 10
     assert solution.status == "feasible"
@@ -257,7 +257,7 @@ def test_settled_sets_of_the_loose_table(cases, is_near_one, is_clique):
     left = dict.fromkeys(cases, 1)
     for stop, settled in (("neighbourhood", is_near_one), ("class", is_clique)):
         assert PlainUnknown(table, stop=stop).is_settled(left) == settled
-        task = _make_task(table, "expected", stop)
+        task = make_task(table, "expected", stop)
         race = UnknownRace(task, Limits(), 2**24, {})
         engine = race._engine(Mode.TRACKED)
         chosen = np.array(cases, dtype=np.int32)

@@ -7,14 +7,14 @@ import pytest
 import askless
 from askless.datasets import make_sparse_table
 from askless.policy import Rule, Sequence
-from askless.solve._solve import _make_task
+from askless.solve._solve import make_task
 from askless.solve.unknown import _rules
 from askless.solve.unknown._sequences import count_hindsight, find_order
 from tests.solve.unknown.tables import draw_unknown, load_wiser, make_toy, solve_quietly
 
 
 def task_of(table):
-    return _make_task(table, "expected", "class")
+    return make_task(table, "expected", "class")
 
 
 def test_the_toy_asks_two_tests():

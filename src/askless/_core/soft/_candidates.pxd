@@ -11,6 +11,7 @@ cdef class Candidates:
     cdef float64_t* prices   # (n,) room for what looking ahead finds
     cdef int32_t* order      # (n,) the most promising first, once sorted
     cdef intp_t n
+    cdef intp_t n_kept       # the first of `order` that are still looked at
     cdef intp_t room
 
     # List every split that may pay, valued by what one step saves. Of a number, only
@@ -28,6 +29,9 @@ cdef class Candidates:
     # Sort by value, so that a good bound is found early; of equal ones the first stays
     # before.
     cdef void sort(self) noexcept nogil
+
+    # Go on with the splits of least price only, the cheapest first.
+    cdef void keep_cheapest(self, intp_t n_kept) noexcept nogil
 
     # The first split of least price, ties included; none if it is no cheaper than a
     # leaf.

@@ -118,6 +118,7 @@ cdef class Candidates:
         cdef:
             intp_t width = 1, start, middle, end, i, j, k
             int32_t* merged = <int32_t*> self.gains
+        self.n_kept = self.n
         for i in range(self.n):
             self.order[i] = <int32_t> i
         while width < self.n:
@@ -140,6 +141,13 @@ cdef class Candidates:
                 start = end
             memcpy(self.order, merged, self.n * sizeof(int32_t))
             width *= 2
+
+    cdef void keep_cheapest(self, intp_t n_kept) noexcept nogil:
+        cdef intp_t i
+        for i in range(self.n):
+            self.splits[i].value = -self.prices[i]
+        self.sort()
+        self.n_kept = min(n_kept, self.n)
 
     cdef Split cheapest(self, float64_t leaf) noexcept nogil:
         cdef:

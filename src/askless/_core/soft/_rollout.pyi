@@ -42,6 +42,8 @@ class Rollouts:
         n_cuts: int,
         key: int,
         stop: NDArray[np.int32],
+        screen: NDArray[np.int32] | None = None,
+        n_kept: int = 0,
     ) -> tuple[int, int, bool, float]: ...
 
 def key_of_child(key: int, test: int, cut: int, branch: int) -> int: ...

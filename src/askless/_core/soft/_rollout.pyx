@@ -18,6 +18,10 @@ from askless._core.soft._splits cimport DTMC, EG2, ROLLOUT, SEG2
 from askless._core.cost._workspace cimport Workspace, child_key
 from askless._core.price._prices cimport Path
 
+cdef enum:
+    # Times as many cuts of a number are tried by TWO_STEP where splits are screened.
+    SCREENED_CUTS = 4
+
 
 cdef class Rollouts:
     """The examples, prices and costs of a problem, ready to price splits.
@@ -148,6 +152,8 @@ cdef class Rollouts:
         intp_t n_cuts,
         uint64_t key,
         const int32_t[::1] stop not None,
+        const int32_t[::1] screen=None,
+        intp_t n_kept=0,
     ):
         """Choose the split of a node.
 
@@ -164,11 +170,17 @@ cdef class Rollouts:
         n_samples : int
             How many random subtrees ROLLOUT grows beside those of EG2 and DTMC.
         n_cuts : int
-            How many cuts of a number ROLLOUT tries.
+            How many cuts of a number ROLLOUT tries. TWO_STEP tries all, or where splits
+            are screened four times as many.
         key : int
             The source of random numbers.
         stop : int32 array of shape (1,)
             Not zero, perhaps set by another thread: give up.
+        screen : int32 array, optional
+            Some of the rows. All candidates are priced on these, and only the `n_kept`
+            cheapest on all rows.
+        n_kept : int
+            See `screen`.
 
         Returns
         -------
@@ -177,56 +189,84 @@ cdef class Rollouts:
             a branch for every code. The charge is that of all rows.
         """
         cdef:
-            RowSet every
+            RowSet every, some
             Split split
-            float64_t leaf
+            float64_t leaf, weight, share
             LookAhead how = LookAhead(criterion, n_samples, key)
-            Rollout at = self.first
             const int32_t* flag = &stop[0]
-        while at is not None:
-            every = at.enter(rows, paid, is_open, due)
-            at.stop = flag
-            at = at.next
-        self.first.check()
+        every = self.enter_all(rows, paid, is_open, due, flag)
         leaf = self.first.leaf_of(&every)
         if criterion in (EG2, DTMC, SEG2):
             with nogil:
                 split = self.first.finder.pick(&every, criterion, key, leaf)
         else:
-            self.candidates.list_splits(
-                self.first.finder, &every, n_cuts if criterion == ROLLOUT else 0, leaf
-            )
+            if criterion != ROLLOUT:
+                n_cuts = 0 if screen is None else SCREENED_CUTS * n_cuts
+            self.candidates.list_splits(self.first.finder, &every, n_cuts, leaf)
             self.candidates.sort()
-            self.price_candidates(every, how, leaf, flag)
+            if screen is not None and n_kept < self.candidates.n:
+                weight = every.weight
+                some = self.enter_all(screen, paid, is_open, 0.0, flag)
+                share = some.weight / weight
+                if due > 0:
+                    some = self.enter_all(screen, paid, is_open, share * due, flag)
+                self.price_candidates(some, how, INFINITY, share, flag)
+                self.candidates.keep_cheapest(n_kept)
+                every = self.enter_all(rows, paid, is_open, due, flag)
+            self.price_candidates(every, how, leaf, 1.0, flag)
             if flag[0]:
                 return -2, -1, False, 0.0
             split = self.candidates.cheapest(leaf)
         return split.test, split.cut, bool(split.missing_right), split.charge
 
+    cdef RowSet enter_all(
+        self, const int32_t[::1] rows, const uint8_t[::1] paid,
+        const uint8_t[::1] is_open, float64_t due, const int32_t* stop,
+    ) except *:
+        """Stand on some rows, in every thread."""
+        cdef:
+            RowSet every
+            Rollout at = self.first
+        while at is not None:
+            every = at.enter(rows, paid, is_open, due)
+            at.stop = stop
+            at = at.next
+        self.first.check()
+        return every
+
     cdef int price_candidates(
-        self, RowSet every, LookAhead how, float64_t leaf, const int32_t* stop
+        self, RowSet every, LookAhead how, float64_t leaf, float64_t share,
+        const int32_t* stop,
     ) except -1:
-        """Price every candidate, the most promising first."""
+        """Price the candidates that are kept, the most promising first.
+
+        On a share of the rows tests charge as much less; all prices are exact there, so
+        that the ranks do not depend on who came first.
+        """
         cdef:
             Candidates candidates = self.candidates
             float64_t* prices = candidates.prices
             intp_t i, c
             float64_t least = leaf
+            Split split
             Rollout at = self.first
+        for i in range(candidates.n):
+            prices[i] = INFINITY
         with nogil:
             for i in prange(
-                candidates.n, schedule="dynamic", chunksize=1, num_threads=self.n_jobs
+                candidates.n_kept, schedule="dynamic", chunksize=1,
+                num_threads=self.n_jobs,
             ):
                 c = candidates.order[i]
-                if stop[0]:
-                    prices[c] = INFINITY
-                else:
+                if not stop[0]:
                     # Another thread may lower the bound at any time: it can only save
                     # work on candidates that lose by more than a tie.
+                    split = candidates.splits[c]
+                    split.charge = share * split.charge
                     prices[c] = self.first.price_candidate_on(
-                        threadid(), every, candidates.splits[c], how, least
+                        threadid(), every, split, how, least
                     )
-                    if prices[c] < least:
+                    if share == 1.0 and prices[c] < least:
                         (&least)[0] = prices[c]
         while at is not None:
             at.check()

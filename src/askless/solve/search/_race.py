@@ -18,7 +18,7 @@ from askless._core.engine._stoppable import Stoppable
 from askless.exceptions import InvalidOptionError
 from askless.policy import Tree
 from askless.problem._jobs import starting_threads
-from askless.solve._task import Limits, MethodResult, Progress, Task
+from askless.solve._task import Limits, MethodResult, Task
 
 __all__ = ["FOREVER", "MOST_BYTES", "Pace", "Race", "Switches", "limit_breadth"]
 
@@ -196,12 +196,15 @@ class Race(Generic[Value, Engine]):
                 self._take_policy(engine, result, breadth)
             self._forget(engine)
 
-    def _raise_by(self, engine: Engine, pace: Pace) -> None:
-        """Raise the bound by an engine, step by step, until it is done."""
-        while not self._is_over():
-            began = self.limits.elapsed
+    def _raise_by(self, engine: Engine, pace: Pace, *, until: float = FOREVER) -> None:
+        """Raise the bound by an engine, step by step, until it is done.
+
+        Or until so many seconds of the whole race are over.
+        """
+        while not self._is_over() and (began := self.limits.elapsed) < until:
             theta = self._next_threshold(pace.share)
-            result = self._run(engine, theta, min(pace.patience, self.limits.left()))
+            patience = min(pace.patience, self.limits.left(), until - began)
+            result = self._run(engine, theta, patience)
             if result is None and self._is_lost(engine):
                 return
             if result is None:
@@ -312,11 +315,12 @@ class Race(Generic[Value, Engine]):
         self.prove()
 
     def _report(self) -> None:
-        if self.limits.progress is not None:
-            bound = self._cost(self.lower)
-            self.limits.progress(
-                Progress(self.limits.elapsed, self._best_cost(), bound)
-            )
+        reporter = self.limits.reporter
+        if reporter is None:
+            return
+        bound = self._cost(self.lower)
+        if reporter.tell(best=self._best_cost(), bound=bound):
+            self.stop()
 
 
 def _has_failed(running: list[Future[None]]) -> bool:

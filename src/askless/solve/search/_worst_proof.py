@@ -73,7 +73,7 @@ class WorstProof:
             return False
         # A copy: the parts move tests to the front too, and none may be passed over.
         for test in self.tests.copy():
-            # A test that parts nothing helps nobody: what follows it needs it not.
+            # A test that splits nothing helps nobody: the bound may leave it out.
             if parts[test] and not self._leaves_above(test, cases, limit, level):
                 self.tests.remove(test)
                 self.tests.insert(0, test)

@@ -1,14 +1,15 @@
 """Search for the policy of least total cost, and prove it.
 
 Two searches run side by side. One lowers the best cost: it looks at the K most
-promising tests of each state. The other raises the bound: it looks at all of them.
+promising tests of each state. The other raises the bound: it looks at all of them, and
+at pairs of cases first where that takes long.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from askless.solve.search._race import (
     limit_breadth,
 )
 from askless.solve.total._arrays import make_problem, state_total
+from askless.solve.total._pairs import raise_by_pairs
 from askless.solve.total._rules import score_information
 from askless.solve.total._tree import Place, expand_total, mistake_cost, root_of
 
@@ -41,6 +43,8 @@ MOST_ROUNDS = 12
 # together than has to be known: what two of them both tell matters there.
 N_LEAVES = 16
 FEW_BITS = 1.5
+# A proof that takes longer than this begins with the pairs of cases.
+QUICK_SECONDS = 3.0
 
 
 def search_total(
@@ -146,7 +150,9 @@ class TotalRace(Race[float, TotalSearch]):
         self.cost_weight = cost_weight
         self.budget = math.inf if budget is None else float(budget)
         self.root = root_of(state_total(task))
-        tree = expand_total(task, lambda place: ())
+        is_plain = cost_weight == 1.0 and budget is None
+        self._objective: Literal["total"] | None = "total" if is_plain else None
+        tree = expand_total(task, lambda place: (), objective=self._objective)
         super().__init__(task, limits, max_memory, tree, 0.0)
         self.best = self._value_of(tree)
         self.switches = switches
@@ -194,7 +200,11 @@ class TotalRace(Race[float, TotalSearch]):
         """Raise the threshold until the bound meets the best cost."""
         pace = Pace(0.12, 0.02, 0.3, growth=1.5, quick=0.5)
         n_leaves = N_LEAVES if needs_all_bits(self.task) else 1
-        self._raise_by(self._engine(n_leaves=n_leaves), pace)
+        engine = self._engine(n_leaves=n_leaves)
+        self._raise_by(engine, pace, until=QUICK_SECONDS)
+        for bound in raise_by_pairs(self.task, self.cost_weight, self._is_over):
+            self._raise_lower(bound)
+        self._raise_by(engine, pace)
 
     def _take_proof(self, engine: TotalSearch, theta: float, result: Result) -> bool:
         value, is_exact, _ = result
@@ -240,4 +250,4 @@ class TotalRace(Race[float, TotalSearch]):
             return engine.batch(*state, place.done) if delayed[test] else (test,)
 
         with self._reading(engine):
-            return expand_total(self.task, choose)
+            return expand_total(self.task, choose, objective=self._objective)

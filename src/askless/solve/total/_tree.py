@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +54,12 @@ def root_of(arrays: TotalArrays) -> Place:
     return Place(cases, np.zeros(n, dtype=np.int64), arrays.prior, (), 0.0)
 
 
-def expand_total(task: Task, choose: Callable[[Place], Sequence[int]]) -> Tree:
+def expand_total(
+    task: Task,
+    choose: Callable[[Place], Sequence[int]],
+    *,
+    objective: Literal["total"] | None = "total",
+) -> Tree:
     """Return the tree of a policy, asking it at every place.
 
     Parameters
@@ -63,6 +68,8 @@ def expand_total(task: Task, choose: Callable[[Place], Sequence[int]]) -> Tree:
     choose : callable
         Takes a :class:`Place`; returns the next test and what is bought together with
         it, or nothing to decide.
+    objective : {"total"}, optional
+        None for a policy that stops for other reasons than prices, such as a budget.
     """
     arrays = state_total(task)
     builder = NodesBuilder()
@@ -91,6 +98,7 @@ def expand_total(task: Task, choose: Callable[[Place], Sequence[int]]) -> Tree:
         task.table.prices,
         nodes=builder.build(),
         mistakes=task.mistakes,
+        objective=objective,
     )
 
 

@@ -64,8 +64,8 @@ def error_cost_curve(
     Examples
     --------
     >>> from askless.datasets import make_synthetic_1024
-    >>> from askless.solve._solve import _make_task
-    >>> task = _make_task(make_synthetic_1024(), "worst", "class")
+    >>> from askless.solve._solve import make_task
+    >>> task = make_task(make_synthetic_1024(), "worst", "class")
     >>> for point in error_cost_curve(task)[:3]:
     ...     print(point.worst_cost, 1024 * point.error, point.delta)
     0.0 768.0 393216.0

@@ -90,10 +90,10 @@ def solve_within_budget(
     Examples
     --------
     >>> import askless
-    >>> from askless.solve._solve import _make_task
+    >>> from askless.solve._solve import make_task
     >>> table = askless.Table([[0, 0], [0, 1], [1, 1]], ["a", "b", "c"],
     ...                       costs=[1, 3], prior=[2, 1, 1])
-    >>> tree, name = solve_within_budget(_make_task(table, "worst", "class"), 2)
+    >>> tree, name = solve_within_budget(make_task(table, "worst", "class"), 2)
     >>> tree.worst_cost, name
     (1.0, 'pairs')
     """

@@ -72,10 +72,10 @@ def solve_within_error(
     Examples
     --------
     >>> import askless
-    >>> from askless.solve._solve import _make_task
+    >>> from askless.solve._solve import make_task
     >>> table = askless.Table([[0, 0], [0, 1], [1, 1]], ["a", "b", "c"],
     ...                       costs=[1, 3], prior=[2, 1, 1])
-    >>> task = _make_task(table, "expected", "class")
+    >>> task = make_task(table, "expected", "class")
     >>> [solve_within_error(task, e)[0].expected_cost for e in (0, 0.25)]
     [3.25, 1.0]
     """
