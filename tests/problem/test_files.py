@@ -247,7 +247,7 @@ def test_a_parquet_column_of_dates_is_named(tmp_path):
     frame = pd.DataFrame({"day": pd.to_datetime(["2020-01-01"])})
     frame.to_parquet(tmp_path / "t.parquet")
     with pytest.raises(
-        InvalidTableError, match=r"in column 'day'\. Convert it to text"
+        InvalidTableError, match=r"in column 'day'\. Say what of a date"
     ):
         read_columns(tmp_path / "t.parquet")
 

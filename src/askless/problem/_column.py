@@ -6,6 +6,7 @@ must not know what the column means.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -29,6 +30,13 @@ __all__ = [
 
 # A column is one of: bool, int64, float64 (NaN is missing), object (None is missing).
 Column = NDArray[Any]
+
+# Dates have no one meaning: how long ago, which season, which day of the week.
+TIMES = (datetime.date, datetime.time, datetime.timedelta)
+DATES = (
+    "Say what of a date or time matters, as a number: how many days ago, the hour, the "
+    "month; in pandas, (today - column).dt.days or column.dt.month."
+)
 
 # Doubles hold every whole number below this one, and only some from here on.
 EXACT_WHOLE = 2**53
@@ -85,9 +93,10 @@ def clean_column(values: Any, name: str = "") -> Column:
         return array.astype(object)
     if kind in "OST":
         return _clean_objects(array.astype(object, copy=False), name)
+    remedy = DATES if kind in "mM" else "Convert it to one of these, such as text."
     raise InvalidTableError(
         f"A column must hold text, numbers or booleans. Got {array.dtype} in column "
-        f"{name!r}. Convert it to one of these, for example to text."
+        f"{name!r}. {remedy}"
     )
 
 
@@ -145,9 +154,10 @@ def _clean_objects(array: NDArray[Any], name: str) -> Column:
         return _floats(items, name)
     for value in items:
         if value is not None and not isinstance(value, (str, bool, int, float)):
+            remedy = DATES if isinstance(value, TIMES) else "Convert it to text."
             raise InvalidTableError(
                 "An outcome must be text, a number or a boolean. Got "
-                f"{type(value).__name__} in column {name!r}. Convert it to text."
+                f"{type(value).__name__} in column {name!r}. {remedy}"
             )
     return object_array(items)
 

@@ -131,10 +131,10 @@ def load_columns(
 def read_names(path: Path, *, separator: str | None = None) -> list[str]:
     """Return the names of the columns of a file.
 
-    Of CSV only the first lines are read.
+    Of CSV only the first lines are read, of Parquet only what the file says of itself.
     """
     if path.suffix.lower() in PARQUET:
-        return list(load_columns(path))
+        return _parquet_names(path)
     return sheet_names(path, separator=separator)
 
 
@@ -146,22 +146,27 @@ def load_batches(
     separator: str | None = None,
     decimal: str | None = None,
     only: Collection[str] | None = None,
+    as_text: Collection[str] = (),
 ) -> Iterator[FileColumns]:
     """Yield columns of a file in parts of so many rows; see :func:`load_columns`.
 
     All columns, or only some of them; ``names`` of a part has the others too. Of a
-    column that mixes numbers and text, one part may be numbers and another text.
+    column that mixes numbers and text, one part may be numbers and another text,
+    unless it is among those to be read as text.
     """
     path = Path(path)
     if path.suffix.lower() in PARQUET:
-        yield from map(FileColumns, _read_parquet_batches(path, size))
+        yield from _read_parquet_batches(path, size, only)
         return
     for sheet in read_batches(path, size, separator=separator, decimal=decimal):
-        yield _parse_sheet(sheet, unknown, only)
+        yield _parse_sheet(sheet, unknown, only, as_text)
 
 
 def _parse_sheet(
-    sheet: Sheet, unknown: Any, only: Collection[str] | None = None
+    sheet: Sheet,
+    unknown: Any,
+    only: Collection[str] | None = None,
+    as_text: Collection[str] = (),
 ) -> FileColumns:
     # What is parsed here is clean: numbers, or text with None for empty cells.
     columns = FileColumns()
@@ -170,7 +175,8 @@ def _parse_sheet(
     for name, cells in zip(sheet.names, sheet.columns(), strict=True):
         if only is not None and name not in only:
             continue
-        columns[name] = parse_cells(cells, unknown)
+        parse = _as_text if name in as_text else parse_cells
+        columns[name] = parse(cells, unknown)
         if columns[name].dtype == object:
             columns.odd[name] = remark_on_cells(name, cells, sheet.lines, unknown)
     return columns
@@ -187,9 +193,15 @@ def parse_cells(cells: Sequence[str], unknown: Any = None) -> Column:
     return column
 
 
-def _narrowest(cells: Sequence[str]) -> Column:
+def _as_text(cells: Sequence[str], unknown: Any = None) -> Column:
+    """Return cells as text; empty ones are missing."""
     text = np.empty(len(cells), dtype=object)
     text[:] = [cell or None for cell in cells]
+    return text
+
+
+def _narrowest(cells: Sequence[str]) -> Column:
+    text = _as_text(cells)
     if any("_" in cell for cell in cells):
         # Python reads 1_2 as 12, which would make one outcome of two names.
         return text
@@ -244,18 +256,36 @@ def _read_parquet(path: Path) -> Columns:
     )
 
 
-def _read_parquet_batches(path: Path, size: int) -> Iterator[Columns]:
+def _read_parquet_batches(
+    path: Path, size: int, only: Collection[str] | None
+) -> Iterator[FileColumns]:
     try:
         from pyarrow import ArrowException, Table, parquet
     except ImportError:
-        yield _read_parquet(path)
+        yield FileColumns(_read_parquet(path))
         return
     if not path.is_file():
         _read_parquet(path)
     try:
         with parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches(size):
-                yield clean_columns(Table.from_batches([batch]))
+            names = file.schema_arrow.names
+            read = names if only is None else [name for name in names if name in only]
+            # Without a column there would be no rows.
+            for batch in file.iter_batches(size, columns=read or names[:1]):
+                columns = FileColumns(clean_columns(Table.from_batches([batch])))
+                columns.names = names
+                yield columns
+    except (ArrowException, OSError) as error:
+        raise _broken_parquet(error, path) from error
+
+
+def _parquet_names(path: Path) -> list[str]:
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        return list(load_columns(path))
+    try:
+        return list(parquet.read_schema(path).names)
     except (ArrowException, OSError) as error:
         raise _broken_parquet(error, path) from error
 

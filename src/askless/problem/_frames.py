@@ -7,14 +7,21 @@ is settled in :mod:`._column`. It must not know what the columns mean.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-from askless.exceptions import InvalidTableError, suggest_name
+from askless.exceptions import (
+    InvalidTableError,
+    MissingExtraError,
+    UnknownNameError,
+    suggest_name,
+)
+from askless.problem._arrow_text import ArrowText, find_arrow_text
 from askless.problem._column import Column, clean_column, series_array
 from askless.problem._row_lists import stack_rows
 
@@ -26,6 +33,7 @@ __all__ = [
     "is_frame",
     "list_some",
     "listed_names",
+    "make_frame",
     "take_rows",
 ]
 
@@ -36,6 +44,29 @@ class Columns(dict[str, Column]):
     It stays inside the package: callers get a plain dict, since what they put into it
     must be cleaned. Taking columns out keeps the rest clean; nothing else changes it.
     """
+
+
+def make_frame(content: Any, backend: str) -> Any:
+    """Return columns, or a dict for each row, as a dataframe of pandas or polars.
+
+    Examples
+    --------
+    >>> make_frame({"cost": [1, 5]}, "pandas")["cost"].tolist()
+    [1, 5]
+    """
+    if backend not in ("pandas", "polars"):
+        raise UnknownNameError(
+            f"backend must be 'pandas' or 'polars'. Got {backend!r}. Choose one of "
+            "them."
+        )
+    try:
+        library = import_module(backend)
+    except ImportError as error:
+        raise MissingExtraError(
+            f"to_frame('{backend}') needs {backend}. Got none installed. Type: pip "
+            f"install {backend}"
+        ) from error
+    return library.DataFrame(content)
 
 
 def is_frame(data: object) -> bool:
@@ -87,9 +118,21 @@ def as_columns(
 
 
 def clean_columns(
-    data: Any, names: Sequence[str] | None = None, *, prefix: str = "t"
+    data: Any,
+    names: Sequence[str] | None = None,
+    *,
+    prefix: str = "t",
+    as_text: Collection[str] = (),
 ) -> Columns:
     """Do what :func:`as_columns` does, once for data that pass through several hands.
+
+    Parameters
+    ----------
+    data, names, prefix
+        See :func:`as_columns`.
+    as_text : collection of str, default=()
+        Columns that may stay text of Arrow, if they come as such: whoever takes them
+        codes them, and does nothing else.
 
     Examples
     --------
@@ -103,10 +146,10 @@ def clean_columns(
         _check_names(data)
         # Only what is taken is cleaned: the other columns may hold anything.
         taken = _take({str(k): v for k, v in data.items()}, names)
-        return _checked({k: clean_column(v, k) for k, v in taken.items()})
+        return _checked({k: _clean(v, k, as_text) for k, v in taken.items()})
     frame = _as_frame(data)
     if frame is not None:
-        return _checked(_frame_columns(frame, names))
+        return _checked(_frame_columns(frame, names, as_text))
     return _checked(_array_columns(data, names, prefix))
 
 
@@ -144,14 +187,43 @@ def take_rows(data: Any, rows: Any) -> Any:
     return frame[np.arange(len(frame))[rows].tolist(), :].to_native()
 
 
-def _frame_columns(frame: Any, names: Sequence[str] | None) -> dict[str, Column]:
+def _frame_columns(
+    frame: Any, names: Sequence[str] | None, as_text: Collection[str]
+) -> dict[str, Any]:
     _check_names(frame.columns)
     # A name need not be text in pandas, so frame[name] could mean a row.
     taken = _take({str(name): name for name in frame.columns}, names)
-    return {
-        name: clean_column(series_array(frame.get_column(key)), name)
-        for name, key in taken.items()
-    }
+    columns: dict[str, Any] = {}
+    for name, key in taken.items():
+        series = frame.get_column(key)
+        text = _series_text(series) if name in as_text else None
+        if text is None:
+            columns[name] = clean_column(series_array(series), name)
+        else:
+            columns[name] = text
+    return columns
+
+
+def _clean(values: Any, name: str, as_text: Collection[str]) -> Any:
+    text = find_arrow_text(values) if name in as_text else None
+    return clean_column(values, name) if text is None else text
+
+
+def _series_text(series: Any) -> ArrowText | None:
+    """Return a series as text of Arrow, if it is little work to make it such."""
+    native = series.to_native()
+    if (found := find_arrow_text(native)) is not None:
+        return found
+    # pandas says where it keeps text by the storage of the type, or by its name.
+    kept = getattr(native.dtype, "storage", None) or str(native.dtype)
+    is_arrow = series.implementation.is_polars() or "pyarrow" in kept
+    is_coded = series.dtype in (nw.Categorical, nw.Enum)
+    if not is_coded and not (is_arrow and series.dtype == nw.String):
+        return None
+    try:
+        return find_arrow_text(series.to_arrow())
+    except ImportError:
+        return None
 
 
 def _check_names(names: Iterable[object]) -> None:

@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless._core.code._codes import encode_numbers, encode_objects
+from askless._core.code._text import TextLevels
 from askless.exceptions import InvalidAnswerError, InvalidTableError
+from askless.problem._arrow_text import ArrowText
 from askless.problem._column import Column, clean_column, is_missing
 
 __all__ = ["MAX_LEVELS", "CodeArray", "Outcome", "Test", "code_dtype"]
@@ -98,6 +100,15 @@ class Test:
                 codes.setdefault(spelling, code)
         return codes
 
+    @cached_property
+    def text_levels(self) -> TextLevels:
+        """The texts of ``lookup`` by their bytes, those left out that have none."""
+        texts = {k: code for k, code in self.lookup.items() if isinstance(k, str)}
+        # Half of a surrogate pair has no bytes in UTF-8, so no cell can show it.
+        spelled = {k.encode("utf-8", errors="ignore"): k for k in texts}
+        known = {raw: k for raw, k in spelled.items() if raw.decode() == k}
+        return TextLevels(tuple(known), tuple(texts[k] for k in known.values()))
+
     def code_of(self, value: object) -> int:
         """Return the code of one value; a category never seen is "unknown"."""
         if is_missing(value):
@@ -124,9 +135,13 @@ class Test:
         """Return the codes of a column of raw values."""
         return self.encode_clean(clean_column(column, self.name))
 
-    def encode_clean(self, values: Column) -> CodeArray:
+    def encode_clean(self, values: Column | ArrowText) -> CodeArray:
         """Return the codes of a column that has been cleaned."""
         codes: CodeArray = np.empty(len(values), dtype=code_dtype(self.n_levels))
+        if isinstance(values, ArrowText):
+            ends = (self.missing_code, self.unknown_code)
+            values.encode(self.text_levels, *ends, codes, self.name)
+            return codes
         if self.kind == "number":
             encode_numbers(_as_numbers(values, self.name), self.cut_array, codes)
         else:

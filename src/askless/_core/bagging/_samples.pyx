@@ -7,31 +7,71 @@ module must not know how a tree is grown.
 import numpy as np
 
 from askless._core.greedy._counting cimport min_max_u8
-from askless._core.base._keys cimport draw_below, mix_with
+from askless._core.base._keys cimport mix_with
 from askless._core.base._types cimport float64_t, intp_t, uint8_t, uint64_t
 
 
 cdef enum:
     # A key of its own for the sample: the first nodes are drawn by parts of the tree's.
     BAG = 0x626167
+    # A row is drawn this many times or more about once in 10**18.
+    MOST_TIMES = 19
 
 
-def draw_bag(intp_t n_rows, uint64_t key):
-    """Return how often each row is drawn, of n_rows draws with replacement."""
-    cdef uint8_t[::1] counts = np.zeros(n_rows, dtype=np.uint8)
+cdef uint64_t[MOST_TIMES] LIMITS
+
+
+cdef void fill_limits() noexcept:
+    """Fill in below which key a row is drawn 0 times, at most once, and so on.
+
+    The chances of a Poisson draw of mean 1, worked out in whole numbers, so that they
+    are the same on every machine: 2**64 / e, and each the one before by its number.
+    """
+    cdef:
+        uint64_t chance = <uint64_t> 0x5E2D58D8B3BCDF1A
+        uint64_t total = 0
+        intp_t times
+    for times in range(MOST_TIMES):
+        if times:
+            chance //= <uint64_t> times
+        total += chance
+        LIMITS[times] = total
+
+
+fill_limits()
+
+
+def draw_bag(intp_t n_rows, uint64_t key, intp_t first=0):
+    """Return how often each row is drawn: a Poisson draw of mean 1 by its number.
+
+    Rows are numbered from ``first`` on. What is drawn of a row depends on nothing but
+    the key and its number, so that parts of the rows can be drawn alone.
+    """
+    cdef uint8_t[::1] counts = np.empty(n_rows, dtype=np.uint8)
     if n_rows:
         with nogil:
-            fill_bag(&counts[0], n_rows, mix_with(key, BAG))
+            fill_bag(&counts[0], n_rows, mix_with(key, BAG), <uint64_t> first)
     return np.asarray(counts)
 
 
-cdef void fill_bag(uint8_t* counts, intp_t n_rows, uint64_t key) noexcept nogil:
-    cdef intp_t i
-    cdef uint64_t row
+cdef void fill_bag(
+    uint8_t* counts, intp_t n_rows, uint64_t key, uint64_t first
+) noexcept nogil:
+    cdef:
+        intp_t i
+        uint64_t drawn
+        uint8_t times
     for i in range(n_rows):
-        row = draw_below(mix_with(key, <uint64_t> i), <uint64_t> n_rows)
-        # No row is drawn 256 times in practice; if one is, it counts as 255.
-        counts[row] += counts[row] < 255
+        drawn = mix_with(key, first + <uint64_t> i)
+        # Without a branch up to three times, which is nearly always.
+        times = (
+            (drawn >= LIMITS[0]) + (drawn >= LIMITS[1]) + (drawn >= LIMITS[2])
+            + (drawn >= LIMITS[3])
+        )
+        if times == 4:
+            while times < MOST_TIMES and drawn >= LIMITS[times]:
+                times += 1
+        counts[i] = times
 
 
 class Bundles:

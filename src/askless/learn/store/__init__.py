@@ -1,0 +1,1 @@
+"""Codes on disk: written from sources that do not fit in memory, read by mapping."""

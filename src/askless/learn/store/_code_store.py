@@ -1,0 +1,357 @@
+"""A store of codes: what learners need of many rows, in one file that is mapped.
+
+A store is a folder of two files::
+
+    store.json   tests, classes, rows of each class, checksums
+    codes.bin    a column of codes for each test, rows sorted by class
+
+It must not know which learner reads it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import zlib
+from collections.abc import Iterable
+from functools import cached_property, lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askless._disk import sync_folder, write_whole
+from askless.exceptions import DataFileError
+from askless.learn._examples import CodedExamples, code_rows
+from askless.learn._row_keys import key_rows
+from askless.learn.store._draft import Draft, changed_source
+from askless.learn.store._sources import Source, open_source
+from askless.learn.store._summary import (
+    as_numbers,
+    key_batch,
+    summarise,
+    take_target,
+)
+from askless.problem import Outcome, Test
+from askless.problem._column import Column
+from askless.problem._tests import CodeArray, code_dtype
+
+__all__ = ["CodeStore"]
+
+FORMAT = 1
+# Bytes that are checked at a time.
+CHUNK = 1 << 24
+
+
+class CodeStore:
+    """Coded rows on disk, for learners to grow on without having them in memory.
+
+    The tests and codes are those that a learner makes in memory of the same rows, so
+    that what it grows is the same to the last bit. Give a store to ``fit`` in place of
+    rows: ``BudgetForestClassifier(...).fit(store)``.
+
+    Attributes
+    ----------
+    path : Path
+        The folder of the store.
+    target : str
+        The column that the classes were in.
+    tests : tuple of Test
+        The tests, with the levels that were chosen for them.
+    classes : tuple
+        The classes, ascending.
+    class_rows : ndarray of int64 of shape (n_classes,)
+        How many rows each class has.
+    codes : ndarray of uint8 or uint16 of shape (n_tests, n_rows)
+        The codes, mapped read-only. Rows are sorted by class, and within a class by
+        what they hold.
+    digest : str
+        A digest of all of the above.
+
+    Examples
+    --------
+    >>> import pandas as pd, tempfile
+    >>> from askless.learn import CodeStore, GreedyTreeClassifier
+    >>> rows = pd.DataFrame({"x": [1, 2, 8, 9], "y": ["low", "low", "high", "high"]})
+    >>> path = Path(tempfile.mkdtemp(), "store")
+    >>> store = CodeStore.write([rows[:3], rows[3:]], "y", path)
+    >>> store.codes.tolist(), store.classes
+    ([[2, 3, 1, 0]], ('high', 'low'))
+    >>> GreedyTreeClassifier().fit(CodeStore.open(path)).predict(rows[["x"]])
+    array(['low', 'low', 'high', 'high'], dtype='<U4')
+    """
+
+    def __init__(self, path: Path, header: dict[str, Any]) -> None:
+        self.path = path
+        self._header = header
+        self.target: str = header["target"]
+        self.tests = tuple(_read_test(entry) for entry in header["tests"])
+        self.classes: tuple[Outcome, ...] = tuple(header["classes"])
+        self.class_rows = np.array(header["class_rows"], dtype=np.int64)
+
+    def __repr__(self) -> str:
+        return (
+            f"CodeStore({str(self.path)!r}: {self.n_rows:,} rows, {len(self.tests)} "
+            f"tests, {len(self.classes)} classes)"
+        )
+
+    def __reduce__(self) -> Any:
+        # What was checked when it was opened is not checked again by each worker.
+        return _reopen, (str(self.path), self.digest)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.class_rows.sum())
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the tests."""
+        return [test.name for test in self.tests]
+
+    @property
+    def _dtype(self) -> np.dtype[Any]:
+        return code_dtype(max(test.n_levels for test in self.tests))
+
+    @cached_property
+    def codes(self) -> CodeArray:
+        """The codes, mapped read-only."""
+        shape = (len(self.tests), self.n_rows)
+        return np.memmap(self.path / "codes.bin", self._dtype, "r", shape=shape)
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of tests, classes and codes."""
+        return sha256(_dump(self._header)).hexdigest()
+
+    @property
+    def class_array(self) -> NDArray[Any]:
+        """The classes as an array."""
+        return np.array(self.classes)
+
+    def code(self) -> CodedExamples:
+        """Return the rows as growers want them; their codes must not be written to."""
+        return CodedExamples(self.tests, self.codes, self.class_rows, None)
+
+    @classmethod
+    def open(cls, path: str | Path, *, check: bool = True) -> CodeStore:
+        """Open a store.
+
+        Parameters
+        ----------
+        path : str or Path
+            The folder.
+        check : bool, default=True
+            Read all codes once and compare their checksums.
+
+        Raises
+        ------
+        DataFileError
+            If there is no whole store.
+        """
+        folder = Path(path)
+        try:
+            header = json.loads((folder / "store.json").read_bytes())
+            n_bytes = (folder / "codes.bin").stat().st_size
+        except (OSError, ValueError) as error:
+            raise DataFileError(
+                f"A store must be a folder that CodeStore.write made. Got: {error}. "
+                "Check the path, or write it again."
+            ) from error
+        if header.get("format") != FORMAT:
+            raise DataFileError(
+                f"A store must be of format {FORMAT}. Got {header.get('format')!r} in "
+                f"{folder}. Write it again with this version."
+            )
+        store = cls(folder, header)
+        if n_bytes != len(store.tests) * store.n_rows * store._dtype.itemsize:
+            raise _damaged(folder, f"{n_bytes:,} bytes of codes")
+        if check:
+            store.check()
+        return store
+
+    def check(self) -> None:
+        """Read all codes and compare their checksums with those written down."""
+        with open(self.path / "codes.bin", "rb") as file:
+            n_bytes = self.n_rows * self._dtype.itemsize
+            for test, expected in zip(
+                self.tests, self._header["checksums"], strict=True
+            ):
+                found, left = 0, n_bytes
+                while left and (part := file.read(min(left, CHUNK))):
+                    found = zlib.crc32(part, found)
+                    left -= len(part)
+                if found != expected:
+                    raise _damaged(self.path, f"other codes of {test.name!r}")
+
+    @classmethod
+    def write(
+        cls,
+        source: Any,
+        target: str,
+        path: str | Path,
+        *,
+        batch_rows: int = 125_000,
+        drop: Iterable[str] = (),
+    ) -> CodeStore:
+        """Code rows that need not fit in memory, and return the store of them.
+
+        Rows are read twice: once to choose levels, and once to code them. The memory is
+        that of some parts of `batch_rows` rows and of a sample of 200,000 rows, however
+        many rows there are; on disk the codes are there twice for a while. The store is
+        whole or not there. What is stopped goes on where it was when the same store is
+        written again.
+
+        Parameters
+        ----------
+        source : path, or iterable of frames
+            A CSV or Parquet file, a folder of Parquet files, or frames of any library
+            that can be gone through twice.
+        target : str
+            The column of the classes; all others are tests.
+        path : str or Path
+            The folder to be made.
+        batch_rows : int, default=125_000
+            How many rows are coded at a time. The store does not depend on it.
+        drop : iterable of str
+            Columns that are no tests.
+
+        Raises
+        ------
+        DataFileError
+            If the folder is there, or the source gives other rows the second time.
+        InvalidTableError
+            If rows or columns cannot be learned from.
+        """
+        place = Path(path)
+        if place.exists():
+            raise DataFileError(
+                f"A store must be written to a new folder. Got {place}, which is "
+                "there. Delete it, or choose another name."
+            )
+        opened = open_source(source, batch_rows, drop)
+        folder = place.with_name(f".{place.name}.askless-draft")
+        plan = _plan(opened, target, folder)
+        header = _fill(opened, plan, folder)
+        write_whole({folder / "store" / "store.json": _dump(header)})
+        os.replace(folder / "store", place)
+        sync_folder(place.resolve().parent)
+        shutil.rmtree(folder)
+        return cls.open(place, check=False)
+
+
+def _plan(source: Source, target: str, folder: Path) -> dict[str, Any]:
+    """Return tests, classes and numbers of rows, from an earlier run if there was one.
+
+    What is JSON now was JSON then, so that a plan that is read is the same.
+    """
+    asked = json.loads(json.dumps([FORMAT, target, *source.describe()]))
+    path = folder / "plan.json"
+    if path.is_file():
+        plan: dict[str, Any] = json.loads(path.read_bytes())
+        if plan["source"] == asked:
+            return plan
+    shutil.rmtree(folder, ignore_errors=True)
+    summary = summarise(source, target)
+    classes = summary.sorted_classes()
+    plan = {
+        "source": asked,
+        "mixed": sorted(summary.mixed),
+        "are_numbers": [summary.kinds[name] != "category" for name in summary.names],
+        "header": {
+            "format": FORMAT,
+            "target": target,
+            "tests": [_write_test(test) for test in summary.choose_tests()],
+            "classes": list(classes),
+            "class_rows": [summary.class_rows[value] for value in classes],
+        },
+    }
+    folder.mkdir(parents=True)
+    write_whole({path: _dump(plan)})
+    return plan
+
+
+def _fill(source: Source, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Code all rows and sort them; return the header of the store."""
+    header = plan["header"]
+    tests = tuple(_read_test(entry) for entry in header["tests"])
+    classes = np.array(header["classes"])
+    dtype = code_dtype(max(test.n_levels for test in tests))
+    draft = Draft(
+        folder, len(tests), dtype, header["class_rows"], max(1, source.batch_rows)
+    )
+    draft.resume()
+    if not draft.progress.n_batches:
+        draft.clear()
+    known = list(draft.progress.key_sums)
+    if not draft.progress.n_merged:
+        first = 0
+        for i, batch in enumerate(source.batches(plan["mixed"])):
+            y = take_target(batch, header["target"], first)
+            first += len(y)
+            class_ids = _number(y, classes, folder)
+            are_numbers = plan["are_numbers"]
+            numbers = as_numbers(batch, are_numbers)
+            keys = key_rows(key_batch(batch, are_numbers, numbers), class_ids)
+            if i < len(known):
+                if int(keys.sum(dtype=np.uint64)) != known[i]:
+                    raise changed_source(folder)
+                continue
+            rows = numbers if all(are_numbers) else batch
+            draft.add(keys, class_ids, _code(rows, tests, folder))
+        draft.check_rows()
+    return {**header, "checksums": draft.merge()}
+
+
+def _code(rows: Any, tests: tuple[Test, ...], folder: Path) -> CodeArray:
+    codes = code_rows(rows, tests)
+    for test, column in zip(tests, codes, strict=True):
+        if test.kind == "category" and (column == test.unknown_code).any():
+            raise changed_source(folder)
+    return codes
+
+
+def _number(y: Column, classes: NDArray[Any], folder: Path) -> NDArray[np.int64]:
+    """Return which of the classes each row has."""
+    values = y if y.dtype != object else np.array(y.tolist())
+    place = np.minimum(np.searchsorted(classes, values), len(classes) - 1)
+    if not np.array_equal(classes[place], values):
+        raise changed_source(folder)
+    return place.astype(np.int64)
+
+
+def _write_test(test: Test) -> dict[str, Any]:
+    return {
+        "name": test.name,
+        "kind": test.kind,
+        "outcomes": list(test.outcomes),
+        "cuts": list(test.cuts),
+    }
+
+
+def _read_test(entry: dict[str, Any]) -> Test:
+    return Test(
+        entry["name"], entry["kind"], tuple(entry["outcomes"]), tuple(entry["cuts"])
+    )
+
+
+def _dump(content: dict[str, Any]) -> bytes:
+    return json.dumps(content, indent=1).encode()
+
+
+@lru_cache(maxsize=4)
+def _reopen(path: str, digest: str) -> CodeStore:
+    """Open a store that was checked before; once for all tasks of a process."""
+    store = CodeStore.open(path, check=False)
+    if store.digest != digest:
+        raise _damaged(store.path, "another store")
+    return store
+
+
+def _damaged(folder: Path, got: str) -> DataFileError:
+    return DataFileError(
+        f"A store must be as it was written. Got {got} in {folder}. Write it again."
+    )

@@ -1,0 +1,79 @@
+"""Dask as an engine: tasks of a client, which are run again if a worker is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from askless.learn import BudgetForestClassifier, CodeStore
+from askless.scale._extras import import_extra
+from askless.scale._train import add_counts, fit_on
+
+__all__ = ["fit"]
+
+# Counts that one task adds up.
+FAN = 8
+
+
+class DaskEngine:
+    """Runs functions by a client."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """Return what a function makes of each item, in their order."""
+        found: list[Any] = self.client.gather(self._submit(function, items))
+        return found
+
+    def sum(self, function: Callable[[Any], Any], items: Sequence[Any]) -> Any:
+        """Return the sum of what a function makes of each item."""
+        futures = self._submit(function, items)
+        while len(futures) > 1:
+            groups = [futures[i : i + FAN] for i in range(0, len(futures), FAN)]
+            futures = [self.client.submit(add_counts, g, pure=False) for g in groups]
+        return futures[0].result()
+
+    def _submit(self, function: Callable[[Any], Any], items: Sequence[Any]) -> Any:
+        return self.client.map(function, items, pure=False, retries=2)
+
+
+def fit(
+    estimator: BudgetForestClassifier,
+    store: CodeStore,
+    *,
+    split: str = "trees",
+    n_parts: int | None = None,
+    client: Any = None,
+) -> BudgetForestClassifier:
+    """Fit a forest from a store, its trees grown by the workers of Dask.
+
+    The forest is the one that ``estimator.fit(store)`` grows, to the last bit, also
+    where a worker is lost on the way.
+
+    Parameters
+    ----------
+    estimator : BudgetForestClassifier
+        What to fit; it comes back fitted.
+    store : CodeStore
+        The rows. Every worker must see its folder under the same path.
+    split : {"trees", "rows"}, default="trees"
+        A task for each tree, which needs the memory of its sample, or one for each
+        part of the rows, which needs that of a part and takes longer.
+    n_parts : int, optional
+        Into how many parts rows are divided; of about 250,000 rows by default.
+    client : distributed.Client, optional
+        Where to run; the client at hand by default.
+
+    Examples
+    --------
+    >>> from distributed import Client                             # doctest: +SKIP
+    >>> store = askless.learn.CodeStore.open("rows.store")         # doctest: +SKIP
+    >>> forest = askless.BudgetForestClassifier(budget=5)          # doctest: +SKIP
+    >>> with Client("scheduler:8786"):                             # doctest: +SKIP
+    ...     askless.scale.dask.fit(forest, store)
+    """
+    if client is None:
+        distributed = import_extra("distributed", "dask", "Fitting on Dask")
+        client = distributed.get_client()
+    return fit_on(DaskEngine(client), estimator, store, split=split, n_parts=n_parts)

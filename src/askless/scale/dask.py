@@ -1,0 +1,72 @@
+"""Hand work to Dask: score the rows of a data frame by a policy, or fit a forest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from askless.policy import Policy
+from askless.scale._extras import import_extra
+from askless.scale._fit_dask import fit
+from askless.scale._frames import empty_frame, score_frame
+from askless.scale._scorer import Scorer
+
+__all__ = ["fit", "score"]
+
+
+def score(
+    policy: Policy, ddf: Any, *, keep: Sequence[str] = (), also: Sequence[str] = ()
+) -> Any:
+    """Decide the rows of a Dask data frame.
+
+    Parameters
+    ----------
+    policy : Policy
+        What to ask and what to decide. With a client it is scattered: each worker gets
+        it once.
+    ddf : dask.dataframe.DataFrame
+        The rows. Only the columns that can be asked and those kept are read.
+    keep, also : sequence of str, default=()
+        See :func:`askless.scale.score_batches`.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        The kept columns, then what is told of each row; partitions and index as they
+        were. Nothing is computed yet.
+
+    Examples
+    --------
+    >>> import askless, pandas as pd, pytest
+    >>> dd = pytest.importorskip("dask.dataframe")
+    >>> table = askless.Table({"lamp": ["dark", "dim"]}, ["fuse", "dimmer"])
+    >>> rows = dd.from_pandas(pd.DataFrame({"lamp": ["dim", "dark"]}), npartitions=2)
+    >>> scored = score(askless.solve(table).policy, rows)
+    >>> scored.compute(scheduler="sync")["decision"].tolist()
+    ['dimmer', 'fuse']
+    """
+    dask = import_extra("dask", "dask", "Scoring on Dask")
+    scorer = Scorer(policy, keep, also)
+    scorer.check_columns(list(ddf.columns))
+    rows = ddf[scorer.columns]
+    shipped = _scatter(scorer)
+    return rows.map_partitions(
+        _score_partition,
+        dask.delayed(shipped, pure=True),
+        meta=empty_frame(scorer, ddf._meta),
+        enforce_metadata=False,
+    )
+
+
+def _scatter(scorer: Scorer) -> Any:
+    """Send a scorer to every worker of a client; return it where there is none."""
+    distributed = import_extra("distributed", "dask", "Scoring on Dask")
+    try:
+        client = distributed.get_client()
+    except ValueError:
+        return scorer
+    return client.scatter(scorer, broadcast=True, hash=False)
+
+
+def _score_partition(rows: Any, scorer: Scorer) -> Any:
+    return score_frame(scorer, rows)
