@@ -55,7 +55,7 @@ if _TYPE_CHECKING:
     from askless.policy import Ensemble, Forest, Policy, Sequence, Tree, load
     from askless.problem import Costs, Table, Test, read_costs, read_table
     from askless.run import SKIP, CaseResult, RunReport, Session
-    from askless.solve import Solution, register_method, solve
+    from askless.solve import Solution, register_method, solve, solve_many
 
     __version__: str
 
@@ -106,12 +106,22 @@ __all__ = [
     "register_method",
     "show",
     "solve",
+    "solve_many",
 ]
 
 # Where public names are looked for, the quickest to import first.
 _HOMES = ("problem", "policy", "run", "export", "evaluate", "solve", "learn")
 # Subpackages that are not hidden by a function of the same name.
-_SUBPACKAGES = ("datasets", "exceptions", "export", "learn", "policy", "problem", "run")
+_SUBPACKAGES = (
+    "datasets",
+    "exceptions",
+    "export",
+    "learn",
+    "policy",
+    "problem",
+    "run",
+    "scale",
+)
 
 
 def __getattr__(name: str) -> _Any:

@@ -360,7 +360,7 @@ def test_cases_named_like_classes_are_not_taken_for_them():
 def test_a_table_brings_its_own_classes_and_weights():
     table = Table([[0], [1]], ["a", "b"])
     for extra in ({"y": ["a", "b"]}, {"sample_weight": [1, 1]}):
-        with pytest.raises(InvalidTableError, match="Got y or sample_weight as well"):
+        with pytest.raises(InvalidTableError, match="sample_weight or row_costs"):
             evaluate(solved(table), table, **extra)
 
 

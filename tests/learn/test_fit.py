@@ -231,8 +231,13 @@ def test_validation_rows_are_coded_once_for_all_alphas(rng, monkeypatch):
         _set_aside, "code_rows", lambda *args: coded.append(args) or code(*args)
     )
     X, y = make_rows(rng)
-    forest = make("forest", budget=2).fit(as_columns(X), y)
+    columns = as_columns(X)
+    forest = make("forest", budget=2)
+    forest.fit(columns, y, X_valid=columns, y_valid=y)
     assert len({point.alpha for point in forest.path()}) == 10
+    assert len(coded) == 1
+    # Rows that are set aside are coded with the others.
+    make("forest", budget=2).fit(columns, y)
     assert len(coded) == 1
 
 

@@ -46,7 +46,8 @@ def test_a_learner_is_listed_as_what_it_is(name):
 def test_all_learners_speak_the_same_language(kind):
     fit = inspect.signature(kind.fit)
     assert list(fit.parameters) == [
-        "self", "X", "y", "sample_weight", "X_valid", "y_valid",
+        "self", "X", "y", "sample_weight", "X_valid", "y_valid", "eval_set",
+        "verbose", "callbacks",
     ]  # fmt: skip
     params = inspect.signature(kind).parameters
     assert params["costs"].default is None

@@ -7,7 +7,7 @@ import pytest
 import askless
 from askless.learn import CEGBClassifier, PlainForestClassifier
 from askless.learn._examples import KnownRows
-from askless.learn._row_order import MOST_TIMES, _mix_rows
+from askless.learn._row_order import MOST_TIMES, mix_rows
 from askless.problem._frames import Columns
 
 MODELS = {
@@ -87,16 +87,16 @@ def test_different_rows_have_different_numbers(rng):
     X[:, 0] = rng.normal(size=20_000).round(1)
     X[rng.random(X.shape) < 0.05] = np.nan
     rows = KnownRows(X, rng.integers(0, 2, 20_000).astype(np.int32), None)
-    numbers = _mix_rows(rows)
+    numbers = mix_rows(rows)
     filled = np.column_stack([np.nan_to_num(X, nan=-9.0) + 0.0, rows.class_ids])
     n_different = len(np.unique(filled, axis=0))
     assert len(np.unique(numbers)) == n_different
     # Columns of a frame are mixed as those of a matrix.
     frame = Columns((f"x{i}", X[:, i]) for i in range(8))
-    again = _mix_rows(KnownRows(frame, rows.class_ids, None))
+    again = mix_rows(KnownRows(frame, rows.class_ids, None))
     assert np.array_equal(again, numbers)
-    assert _mix_rows(rows.take([0]))[0] == numbers[0]
+    assert mix_rows(rows.take([0]))[0] == numbers[0]
     # Columns that change places make other rows.
     assert not np.array_equal(
-        _mix_rows(KnownRows(X[:, ::-1].copy(), rows.class_ids, None)), numbers
+        mix_rows(KnownRows(X[:, ::-1].copy(), rows.class_ids, None)), numbers
     )

@@ -22,9 +22,11 @@ def random_tests(rng, n_tests, share_of_numbers=0.6):
     return tuple(tests)
 
 
-def random_costs(rng, tests, is_plain=False):
+def random_costs(rng, tests, is_plain=False, amounts=range(6)):
     """Return costs; sometimes with a free test, a group, or a delayed test."""
-    prices = {test.name: float(rng.integers(0, 6)) for test in tests}
+    prices = {
+        test.name: float(amounts[rng.integers(0, len(amounts))]) for test in tests
+    }
     if is_plain:
         return Costs(prices)
     groups, discounted, delayed = {}, {}, []
@@ -69,7 +71,9 @@ class _Builder:
         self.grow(depth - 1)
 
 
-def random_ensemble(rng, link=None, bounds="auto", is_plain=False, **options):
+def random_ensemble(
+    rng, link=None, bounds="auto", is_plain=False, amounts=range(6), **options
+):
     """Return a small ensemble; leaves are often equal, so that sums tie.
 
     A plain one has numbers only, cuts only, and neither groups nor delays.
@@ -122,7 +126,7 @@ def random_ensemble(rng, link=None, bounds="auto", is_plain=False, **options):
     classes = (
         () if link == "number" else tuple(range(2 if n_outputs == 1 else n_classes))
     )
-    costs = random_costs(rng, tests, is_plain)
+    costs = random_costs(rng, tests, is_plain, amounts)
     return Ensemble(
         tests, classes, costs.price_list(tests), trees=trees, output=output,
         bounds=bounds, **options,

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 
 import askless
+from askless._core.ensemble._machine import inverse_prices
 from askless.exceptions import (
     InvalidOptionError,
     InvalidPolicyError,
@@ -24,15 +25,20 @@ SEEDS = st.integers(0, 2**32 - 1)
 BOUNDS = ("path", "deep")
 
 
-def modes_of(rng_seed):
+def modes_of(rng_seed, **options):
     """Yield one random ensemble with each way to keep bounds that it allows."""
-    first = random_ensemble(np.random.default_rng(rng_seed), bounds="path")
+
+    def make(bounds):
+        rng = np.random.default_rng(rng_seed)
+        return random_ensemble(rng, bounds=bounds, **options)
+
+    first = make("path")
     yield first
-    yield random_ensemble(np.random.default_rng(rng_seed), bounds="deep")
+    yield make("deep")
     if not first.answers_number:
-        yield random_ensemble(np.random.default_rng(rng_seed), bounds="joint")
+        yield make("joint")
     if first._is_vote:
-        yield random_ensemble(np.random.default_rng(rng_seed), bounds="vote")
+        yield make("vote")
 
 
 @given(seed=SEEDS)
@@ -60,6 +66,42 @@ def test_a_session_pays_what_rows_pay_and_says_the_same(seed):
                 assert session.log[-1]["test"] == policy.test_names[i]
             assert session.spent == cost
             assert session.decision == answer
+
+
+@given(seed=SEEDS)
+def test_no_row_pays_more_than_a_limit_and_stops_no_earlier_than_it_must(seed):
+    for policy in modes_of(seed):
+        X, codes = random_rows(np.random.default_rng(seed), policy, 4)
+        full = policy.cost(X)
+        for most in (0.0, float(np.median(full)), float(full.max())):
+            limited = policy.with_stop(max_cost=most)
+            costs, answers = limited.cost(X), limited.predict(X).tolist()
+            assert (costs <= most).all()
+            assert (costs <= full).all()
+            for row, cost, answer in zip(codes, costs, answers, strict=True):
+                session = limited.start()
+                free = policy.start()
+                while session.test is not None:
+                    value = X[session.test][_index(codes, row)]
+                    assert session.test == free.test
+                    session.answer(value, allow_unseen=True)
+                    free.answer(value, allow_unseen=True)
+                assert session.spent == cost
+                assert session.decision == answer
+                if free.test is not None:
+                    # What comes next could have cost too much, whatever it shows.
+                    dearest = _dearest_next(policy, free)
+                    assert session.spent + dearest > most
+
+
+def _dearest_next(policy, session):
+    """Return the most that the next test can charge."""
+    prices, test = policy.prices, policy.test_names.index(session.test)
+    if len(prices.by_outcome.get(test, ())):
+        return max(prices.full[test], *prices.by_outcome[test])
+    if prices.delayed[test]:
+        return prices.cost_of_all()
+    return prices.full[test]
 
 
 STOPS = (
@@ -305,6 +347,26 @@ def test_packed_votes_buy_what_rows_one_by_one_buy(seed):
             assert n_bought.tolist() == one_by_one[2].tolist()
             full = [plain_ensemble_answer(policy, row) for row in codes]
             assert policy.output.decide(raw).tolist() == full
+
+
+# Doubles hold neither the inverse of some, nor that of others times what waits.
+TINY_PRICES = (0.0, 5e-324, 1e-320, 1e-308, 1e-300, 1e-290, 1e-100, 1.0)
+
+
+@given(seed=SEEDS, is_plain=st.booleans())
+def test_prices_near_zero_are_compared_without_overflow(seed, is_plain):
+    for policy in modes_of(seed, is_plain=is_plain, amounts=TINY_PRICES):
+        X, _ = random_rows(np.random.default_rng(seed), policy, 9)
+        for row, cost in enumerate(policy.cost(X).tolist()):
+            session = policy.start()
+            while session.test is not None:
+                session.answer(X[session.test][row], allow_unseen=True)
+            assert session.spent == cost
+
+
+def test_a_price_near_zero_is_dearer_than_nothing():
+    inverse = inverse_prices(PriceList.plain([1e-320, 0.0, 2.0, 1e-200]).engine)
+    assert inverse.tolist() == [1 / 1e-270, np.inf, 0.5, 1e200, 0.0]
 
 
 @pytest.mark.parametrize("share_missing", [0.0, 0.1])

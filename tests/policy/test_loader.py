@@ -362,7 +362,7 @@ LIES = {
     "forest with nodes": (
         FOREST,
         lambda content: content.update(nodes=content["trees"][0]),
-        "A forest must have trees, and no nodes, .* Got nodes",
+        "A forest must have trees, and no objective, nodes, .* Got nodes",
     ),
     "forest with cases": (
         FOREST,
@@ -374,7 +374,7 @@ LIES = {
     "sequence with trees": (
         SEQUENCE,
         put("trees", FOREST["trees"]),
-        "A sequence must have cases, and no nodes, trees, .* Got trees",
+        "A sequence must have cases, and no objective, nodes, trees, .* Got trees",
     ),
     "branch into the next tree": (
         FOREST,
@@ -409,7 +409,7 @@ LIES = {
     "sequence with nodes": (
         SEQUENCE,
         put("nodes", TREE["nodes"]),
-        "A sequence must have cases, and no nodes",
+        "A sequence must have cases, and no objective, nodes",
     ),
     "sequence without cases": (SEQUENCE, drop("cases"), "A sequence must have cases"),
     "sequence called a tree": (SEQUENCE, put("kind", "tree"), "A tree must have nodes"),

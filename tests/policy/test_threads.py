@@ -1,6 +1,8 @@
 """Every kind of policy may be shared by threads, and no answer depends on it."""
 
+import subprocess
 import sys
+import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -12,7 +14,7 @@ from sklearn.ensemble import (
 )
 
 import askless
-from askless.policy import Forest, Rule, Sequence
+from askless.policy import Forest, Posterior, Rule, Sequence
 
 N_THREADS, N_CASES = 8, 500
 ENSEMBLES = {
@@ -25,10 +27,27 @@ ENSEMBLES = {
 
 def make_table(rng, has_unknown=False):
     # Every case is a class of its own: there are more states than any memory holds.
-    outcomes = rng.integers(0, 3, (N_CASES, 12)).astype(object)
+    # No two are alike: digits of different numbers.
+    numbers = rng.choice(3**12, N_CASES, replace=False)
+    outcomes = (numbers[:, None] // 3 ** np.arange(12) % 3).astype(object)
     if has_unknown:
         outcomes[rng.random(outcomes.shape) < 0.02] = None
     return askless.Table(outcomes, list(range(N_CASES)))
+
+
+def make_posterior(kind, rng):
+    # Tests that err, and mistakes that are dear enough to ask several of them.
+    table = askless.Table(
+        rng.integers(0, 2, (60, 12)),
+        rng.integers(0, 6, 60),
+        costs=askless.Costs([1] * 12, mistakes=100),
+    )
+    errs = {
+        case: {0: 0.9 - 0.1 * shown, 1: 0.1 + 0.1 * shown}
+        for case, shown in enumerate(rng.integers(0, 8, 60).tolist())
+    }
+    table = table.with_likelihoods({name: errs for name in table.test_names})
+    return Posterior.from_table(table, kind, factor=4.0)
 
 
 def make_ensemble(kind, rng):
@@ -43,6 +62,8 @@ def make_ensemble(kind, rng):
 def make_policy(kind, rng):
     if kind.startswith("ensemble"):
         return make_ensemble(kind.split(" ")[1], rng)
+    if kind.startswith("posterior"):
+        return make_posterior(kind.split(" ")[1], rng)
     table = make_table(rng, has_unknown=kind == "rule, unknown outcomes")
     if kind == "sequence":
         return Sequence.from_table(table)
@@ -55,8 +76,8 @@ def make_policy(kind, rng):
 
 KINDS = [
     "tree", "forest", "sequence", "rule odtn-r", "rule gbs", "rule ec2",
-    "rule, unknown outcomes", "ensemble path", "ensemble deep", "ensemble joint",
-    "ensemble vote",
+    "rule, unknown outcomes", "posterior information", "posterior value",
+    "ensemble path", "ensemble deep", "ensemble joint", "ensemble vote",
 ]  # fmt: skip
 
 
@@ -113,3 +134,16 @@ def test_cases_that_are_bought_at_once_end_as_one_by_one(kind, rng, switch_often
     assert many.decisions == alone.decisions
     assert [r.spent for r in many.results] == [r.spent for r in alone.results]
     assert not [r.failures for r in many.results if r.failures]
+
+
+@pytest.mark.skipif(
+    not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="needs free-threaded Python"
+)
+def test_kernels_leave_the_lock_off():
+    code = (
+        "import importlib, pkgutil, sys, askless, askless._core as core\n"
+        "for module in pkgutil.walk_packages(core.__path__, 'askless._core.'):\n"
+        "    importlib.import_module(module.name)\n"
+        "sys.exit(sys._is_gil_enabled())"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

@@ -9,6 +9,7 @@ from askless.datasets._car import load_car
 from askless.datasets._catalogue import DatasetInfo, list_datasets, load_dataset
 from askless.datasets._clinic import make_clinic
 from askless.datasets._costs import make_costs
+from askless.datasets._cube import make_cube
 from askless.datasets._examples import Examples
 from askless.datasets._likelihoods import load_likelihoods
 from askless.datasets._public import load_public
@@ -29,6 +30,7 @@ __all__ = [
     "make_classifiers",
     "make_clinic",
     "make_costs",
+    "make_cube",
     "make_random_table",
     "make_sparse_table",
     "make_synthetic_1024",

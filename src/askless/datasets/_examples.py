@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from askless.exceptions import (
     InvalidProblemError,
-    MissingExtraError,
-    UnknownNameError,
 )
 from askless.problem import Costs, Table
 from askless.problem._column import is_missing
+from askless.problem._frames import make_frame
 
 __all__ = ["Examples"]
 
@@ -167,29 +166,12 @@ class Examples:
         >>> frame.shape
         (5, 15)
         """
-        if backend not in ("pandas", "polars"):
-            raise UnknownNameError(
-                f"backend must be 'pandas' or 'polars'. Got {backend!r}. Take one of "
-                "them, or use .columns, which needs neither."
-            )
         columns: dict[str, Any] = {
             name: _for_frame(column) for name, column in self.columns.items()
         }
         if target is not None:
             columns[target] = self.y.tolist()
-        try:
-            if backend == "pandas":
-                import pandas
-
-                return pandas.DataFrame(columns)
-            import polars
-
-            return polars.DataFrame(columns)
-        except ImportError as error:
-            raise MissingExtraError(
-                f"to_frame('{backend}') needs {backend}. It is not installed here. "
-                f"Type: pip install {backend}"
-            ) from error
+        return make_frame(columns, backend)
 
     def to_table(self, *, prior: Sequence[float] | None = None) -> Table:
         """Return the cases as a known table; a missing value becomes unknown.

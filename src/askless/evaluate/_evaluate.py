@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.evaluate._evaluation import Evaluation
+from askless.evaluate._row_costs import charge_rows
 from askless.evaluate._table import Ending, walk_table
 from askless.exceptions import InvalidTableError
 from askless.policy import Policy
@@ -28,6 +29,7 @@ def evaluate(
     *,
     sample_weight: Any = None,
     costs: Any = None,
+    row_costs: Any = None,
 ) -> Evaluation:
     """Return what a policy costs and how often it is wrong.
 
@@ -45,6 +47,11 @@ def evaluate(
     costs : Costs, mapping or sequence, optional
         What the tests cost now, if that is not what the policy was made for; see
         :meth:`Policy.with_costs`. The costs of a table are not looked at.
+    row_costs : frame, mapping, or array-like of shape (n_rows, n_tests), optional
+        What each test costs each row, where that differs from row to row; not for a
+        table. A test that is left out costs what it always does. The policy still buys
+        by its own prices: to buy well on average, make it with the mean prices. What a
+        group or an outcome changes of a price, it changes in proportion.
 
     Examples
     --------
@@ -60,16 +67,22 @@ def evaluate(
 
     >>> askless.evaluate(policy, table, costs=[1, 4]).expected_cost
     4.0
+
+    The same, where the second test is dear for the second row:
+
+    >>> dear = {"t1": [2, 9]}
+    >>> askless.evaluate(policy, [[0, 0], [0, 1]], row_costs=dear).case_cost
+    array([2., 9.])
     """
     policy = policy if costs is None else policy.with_costs(costs)
     if isinstance(data, Table):
-        if y is not None or sample_weight is not None:
+        if any(given is not None for given in (y, sample_weight, row_costs)):
             raise InvalidTableError(
-                "A table brings its own classes and weights. Got y or sample_weight as "
-                "well. Leave them out."
+                "A table brings its own classes and weights. Got y, sample_weight or "
+                "row_costs as well. Leave them out."
             )
         return _evaluate_table(policy, data)
-    return evaluate_rows(policy, data, y, sample_weight)[0]
+    return evaluate_rows(policy, data, y, sample_weight, row_costs)[0]
 
 
 def _evaluate_table(policy: Policy, table: Table) -> Evaluation:
@@ -162,17 +175,19 @@ def _sum_by(where: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def evaluate_rows(
-    policy: Policy, X: Any, y: Any, sample_weight: Any
+    policy: Policy, X: Any, y: Any, sample_weight: Any, row_costs: Any = None
 ) -> tuple[Evaluation, NDArray[Any]]:
     """Return what a policy costs on rows, and what it decides, from one run.
 
     Parameters
     ----------
-    policy, X, y, sample_weight
+    policy, X, y, sample_weight, row_costs
         See :func:`evaluate`.
     """
     decided, cost = policy.predict_and_cost(X)
     n = len(cost)
+    if row_costs is not None:
+        cost = charge_rows(policy, X, row_costs, n)
     if n == 0:
         raise InvalidTableError(
             "There must be at least one row to evaluate. Got none. Check the data."

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.exceptions import InvalidOptionError
+from askless.problem._frames import make_frame
 
 __all__ = ["Evaluation"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """What a policy costs and how often it is wrong.
 
@@ -90,6 +91,57 @@ class Evaluation:
         return float(
             self.costs[np.argmax(reached)] if reached.any() else self.costs[-1]
         )
+
+    def __str__(self) -> str:
+        kind = "cases" if self.is_exact else "cases, sampled"
+        lines = [
+            f"{self.n_cases:,} {kind}",
+            f"  expected cost  {self.expected_cost:.4g}"
+            + (f" ± {self.margin:.2g}" if self.margin else "")
+            + f"  (half of them within {self.quantile(0.5):.4g}, 90 % within "
+            f"{self.quantile(0.9):.4g})",
+            f"  worst cost     {self.worst_cost:.4g}",
+        ]
+        if not np.isnan(self.error):
+            lines.append(f"  error          {100 * self.error:.3g} %")
+        if self.mistake_cost is not None and not np.isnan(self.mistake_cost):
+            lines.append(
+                f"  mistakes       {self.mistake_cost:.4g}, with the tests "
+                f"{self.total_cost:.4g}"
+            )
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        error = "" if np.isnan(self.error) else f", error {100 * self.error:.3g} %"
+        return (
+            f"Evaluation({self.n_cases:,} cases, expected cost "
+            f"{self.expected_cost:.4g}, worst cost {self.worst_cost:.4g}{error})"
+        )
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the cases as a dataframe of pandas or polars, a row for each.
+
+        Its columns are the expected cost, the worst cost and the chance of an error.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.Table([[0, 0], [0, 1], [1, 1]], ["a", "b", "c"])
+        >>> result = askless.evaluate(askless.solve(table).policy, table)
+        >>> print(result)
+        3 cases
+          expected cost  1.667  (half of them within 2, 90 % within 2)
+          worst cost     2
+          error          0 %
+        >>> result.to_frame()["cost"].tolist()
+        [2.0, 2.0, 1.0]
+        """
+        columns = {
+            "cost": self.case_cost,
+            "worst": self.case_worst,
+            "error": self.case_error,
+        }
+        return make_frame(columns, backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain numbers, for JSON; None for what is not known."""

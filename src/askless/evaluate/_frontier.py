@@ -7,12 +7,14 @@ nor how a frontier is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._progress import Callback, Reporter
 from askless.evaluate._frontier_data import (
     FrontierData,
     Metric,
@@ -25,6 +27,7 @@ from askless.evaluate._frontier_models import fit_at, name_models, run_model
 from askless.evaluate._frontier_points import Frontier, FrontierPoint
 from askless.exceptions import InvalidOptionError
 from askless.problem._frames import take_rows
+from askless.problem._sweep import KeptResults, make_key, run_tasks
 
 __all__ = ["frontier"]
 
@@ -43,7 +46,9 @@ def frontier(
     budgets: Sequence[float] | int | None = None,
     confidence: float = 0.95,
     random_state: int = 0,
-    on_progress: Callable[[str], None] | None = None,
+    n_jobs: int | None = None,
+    kept: str | Path | None = None,
+    callbacks: Callback | Iterable[Callback] | None = None,
 ) -> Frontier:
     """Measure how error falls with cost, for many models on the same folds.
 
@@ -75,8 +80,19 @@ def frontier(
         folds share training rows, so take them as a guide.
     random_state : int, default=0
         Draws the folds.
-    on_progress : callable, optional
-        Told in a few words what is being fitted.
+    n_jobs : int, optional
+        How many fits run at once; one by default. They go through joblib, so that
+        ``joblib.parallel_config`` chooses processes, threads, or the workers of Dask,
+        Ray or Spark. Results do not depend on it.
+    kept : str or Path, optional
+        A folder in which the result of each fit is kept, and looked for before it is
+        run: a run that was stopped goes on where it was. Results are found again by
+        what the rows, the folds and the model are.
+    callbacks : callable or several, optional
+        Each is called with a :class:`~askless.solve.Progress` after every fit: what was
+        fitted, the least error of any fold so far, and how much is done. One that
+        returns True ends it with the folds that are done, and at least one.
+        ``callbacks=print`` prints a line for each fit.
 
     Returns
     -------
@@ -106,14 +122,28 @@ def frontier(
     targets = choose_budgets(budgets, data.prices)
     judge = make_metric(metric, data.costs, np.unique(data.y))
     folds = list_folds(cv, data.y, random_state)
+    fits = [
+        _Fit(number, fold, name, model, setting)
+        for number, fold in enumerate(folds)
+        for name, settings in curves.items()
+        for model, setting in settings
+    ]
+    keys = () if kept is None else _make_keys(fits, data, targets, metric)
+    progress = _FoldProgress(fits, len(folds), Reporter(callbacks))
+    found = run_tasks(
+        _measure,
+        [(fit, data, targets, judge) for fit in fits],
+        n_jobs=n_jobs,
+        on_done=progress.add,
+        kept=None if kept is None else KeptResults(kept),
+        keys=keys,
+    )
     measured: Pairs = {}
-    for number, fold in enumerate(folds):
-
-        def tell(what: str, number: int = number) -> None:
-            if on_progress is not None:
-                on_progress(f"fold {number + 1} of {len(folds)}, {what}")
-
-        _measure_fold(measured, curves, data, fold, targets, judge, tell)
+    whole = progress.whole_folds()
+    done = [pair for pair in zip(fits, found, strict=True) if pair[0].number in whole]
+    for fit, points in done:
+        for label, cost, error in points:
+            measured.setdefault((fit.name, label), []).append((cost, error))
     return Frontier(
         tuple(
             _summarise(name, setting, np.array(pairs), confidence)
@@ -122,32 +152,85 @@ def frontier(
         metric=metric if isinstance(metric, str) else metric.__name__,
         confidence=confidence,
         cost_of_all=data.prices.cost_of_all(),
-        n_folds=len(folds),
+        n_folds=len(whole),
     )
 
 
-def _measure_fold(
-    measured: Pairs,
-    curves: dict[str, list[tuple[Any, str]]],
-    data: FrontierData,
-    fold: tuple[NDArray[np.intp], NDArray[np.intp]],
-    budgets: list[float],
-    judge: Metric,
-    tell: Callable[[str], None],
-) -> None:
-    """Fit every model on a fold, and add what it costs and how it errs."""
-    train, test = fold
+class _Fit(NamedTuple):
+    """A model at a setting, to be measured on a fold."""
+
+    number: int
+    fold: tuple[NDArray[np.intp], NDArray[np.intp]]
+    name: str
+    model: Any
+    setting: str
+
+    def describe(self, n_folds: int) -> str:
+        """Return what it is in a few words."""
+        return f"fold {self.number + 1} of {n_folds}, {self.name} {self.setting}"
+
+
+class _FoldProgress:
+    """Counts the fits of each fold, and tells of them."""
+
+    def __init__(self, fits: list[_Fit], n_folds: int, reporter: Reporter) -> None:
+        self.fits, self.reporter = fits, reporter
+        self.n_left = [sum(fit.number == i for fit in fits) for i in range(n_folds)]
+        self.best: float | None = None
+
+    def whole_folds(self) -> set[int]:
+        """Return the folds on which every model is measured."""
+        return {i for i, n_left in enumerate(self.n_left) if n_left == 0}
+
+    def add(self, i: int, points: list[tuple[str, float, float]]) -> bool:
+        """Tell of a fit that is done; return whether the folds so far are enough."""
+        fit = self.fits[i]
+        self.n_left[fit.number] -= 1
+        errors = [error for _, _, error in points]
+        self.best = min(errors if self.best is None else [self.best, *errors])
+        self.reporter.tell(
+            fit.describe(len(self.n_left)),
+            best=self.best,
+            done=1 - sum(self.n_left) / len(self.fits),
+        )
+        return self.reporter.wants_stop and bool(self.whole_folds())
+
+
+def _measure(
+    fit: _Fit, data: FrontierData, budgets: list[float], judge: Metric
+) -> list[tuple[str, float, float]]:
+    """Fit a model on a fold; return the cost and error of each setting."""
+    train, test = fit.fold
     X_train, X_test = take_rows(data.X, train), take_rows(data.X, test)
     y_train, y_test = data.y[train], data.y[test]
     cost_of_all = data.prices.cost_of_all()
-    for name, settings in curves.items():
-        for model, setting in settings:
-            tell(f"{name} {setting}")
-            fitted = fit_at(model, setting, X_train, y_train, data.given, budgets)
-            for label, policy in fitted:
-                decided, cost = run_model(policy, X_test, cost_of_all)
-                pair = (cost, float(judge(y_test, decided)))
-                measured.setdefault((name, label), []).append(pair)
+    points = []
+    fitted = fit_at(fit.model, fit.setting, X_train, y_train, data.given, budgets)
+    for label, policy in fitted:
+        decided, cost = run_model(policy, X_test, cost_of_all)
+        points.append((label, cost, float(judge(y_test, decided))))
+    return points
+
+
+def _make_keys(
+    fits: list[_Fit], data: FrontierData, budgets: list[float], metric: str | Metric
+) -> list[str]:
+    """Return what the result of each fit is found again by."""
+    if not isinstance(metric, str):
+        raise InvalidOptionError(
+            "Kept results must have a metric of a name, 'error' or 'mistakes': a "
+            "function may change and be called the same. Got "
+            f"{getattr(metric, '__name__', metric)!r}. Leave 'kept' out."
+        )
+    rows = make_key(data.X, data.y, data.given, budgets, metric)
+    keys = []
+    for fit in fits:
+        model: Any = fit.model
+        if hasattr(model, "get_params"):
+            kind = type(model)
+            model = (kind.__module__, kind.__qualname__, model.get_params())
+        keys.append(make_key(rows, fit.fold, model, fit.setting))
+    return keys
 
 
 def _summarise(

@@ -42,6 +42,7 @@ circle:hover, circle:focus, circle.on { stroke: var(--ink); stroke-width: 3;
   outline: none; }
 #tip { min-height: 3.2em; font-variant-numeric: tabular-nums; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+@media (max-width: 40rem) { .wide { display: none; } }
 th, td { text-align: left; padding: .25rem .6rem;
   border-bottom: 1px solid var(--line); }
 td.n, th.n { text-align: right; }
@@ -227,16 +228,17 @@ def _table(frontier: Frontier, scale: float, label: str) -> str:
                 f'style="background:{colour}"></span>{escape(p.model)}</td>'
                 f"<td>{escape(p.setting)}</td>"
                 f'<td class="n">{p.cost:.4g}</td>'
-                f'<td class="n">{p.cost_low:.4g} to {p.cost_high:.4g}</td>'
+                f'<td class="n wide">{p.cost_low:.4g} to {p.cost_high:.4g}</td>'
                 f'<td class="n">{scale * p.error:.4g}</td>'
-                f'<td class="n">{scale * p.error_low:.4g} to '
+                f'<td class="n wide">{scale * p.error_low:.4g} to '
                 f"{scale * p.error_high:.4g}</td>"
                 f"<td>{'yes' if p in on_hull else ''}</td></tr>"
             )
     return (
         "<table><thead><tr><th>model</th><th>setting</th>"
-        '<th class="n">mean cost</th><th class="n">interval</th>'
-        f'<th class="n">{label}</th><th class="n">interval</th><th>on the hull</th>'
+        '<th class="n">mean cost</th><th class="n wide">interval</th>'
+        f'<th class="n">{label}</th><th class="n wide">interval</th>'
+        "<th>on the hull</th>"
         "</tr></thead><tbody>\n" + "\n".join(rows) + "\n</tbody></table>"
     )
 

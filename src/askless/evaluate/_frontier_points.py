@@ -18,14 +18,18 @@ from askless.exceptions import (
     DataFileError,
     InvalidOptionError,
     MissingExtraError,
-    UnknownNameError,
 )
+from askless.problem._frames import make_frame
 
 __all__ = ["Frontier", "FrontierPoint"]
 
 # Colours that differ in lightness too, for print and for the colour-blind.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+
+# How many points of the hull are printed at most.
+MOST_LINES = 12
 
 
 class FrontierPoint(NamedTuple):
@@ -41,7 +45,7 @@ class FrontierPoint(NamedTuple):
     error_high: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Frontier:
     """Error against cost, for many models.
 
@@ -77,6 +81,31 @@ class Frontier:
     confidence: float
     cost_of_all: float
     n_folds: int
+
+    def __str__(self) -> str:
+        on_hull = self.hull()
+        shown = on_hull[:: max(1, -(-len(on_hull) // MOST_LINES))]
+        width = max(len(_name(point)) for point in shown)
+        share = 100.0 if self.metric == "error" else 1.0
+        unit = " %" if self.metric == "error" else ""
+        return "\n".join(
+            [
+                f"{len(self.points)} points of {len(self.curves())} models, means of "
+                f"{self.n_folds} folds; all tests cost {self.cost_of_all:.4g}. The "
+                "best of them:",
+                *(
+                    f"  {_name(point).ljust(width)}  cost {point.cost:8.4g}  "
+                    f"{self.metric} {share * point.error:6.3g}{unit}"
+                    for point in shown
+                ),
+            ]
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Frontier({len(self.points)} points of {len(self.curves())} models, "
+            f"{self.n_folds} folds)"
+        )
 
     def front(self) -> list[FrontierPoint]:
         """Return the points that no other one beats in both cost and error."""
@@ -123,19 +152,7 @@ class Frontier:
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the points as a dataframe of pandas or polars, a row for each."""
-        if backend not in ("pandas", "polars"):
-            raise UnknownNameError(
-                f"The backend must be 'pandas' or 'polars'. Got {backend!r}. Choose "
-                "one of them."
-            )
-        try:
-            library = __import__(backend)
-        except ImportError as error:
-            raise MissingExtraError(
-                f"A dataframe needs {backend}. Got none installed. Run: pip install "
-                f"{backend}"
-            ) from error
-        return library.DataFrame(self.to_dicts())
+        return make_frame(self.to_dicts(), backend)
 
     def to_csv(self, path: str | Path | None = None) -> str:
         """Return the points as CSV, and write them to a file if a path is given."""
@@ -215,6 +232,10 @@ class Frontier:
             name: sorted(points, key=lambda p: (p.cost, p.error))
             for name, points in named.items()
         }
+
+
+def _name(point: FrontierPoint) -> str:
+    return f"{point.model} {point.setting}".strip()
 
 
 def _is_above(a: FrontierPoint, b: FrontierPoint, c: FrontierPoint) -> bool:

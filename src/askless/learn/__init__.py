@@ -4,7 +4,6 @@ This package knows examples, tables' codes and policies. It does not know how a 
 is evaluated, shown or run.
 """
 
-from askless.learn._anytime import Stage
 from askless.learn._group_worth import Worth, group_worth
 from askless.learn._registry import LEARNERS, Learner
 from askless.learn._scoring import (
@@ -23,6 +22,7 @@ from askless.learn.forest._curve import ForestPoint
 from askless.learn.rivals._astc import ASTCClassifier
 from askless.learn.rivals._cegb import CEGBClassifier
 from askless.learn.rivals._plain_forest import PlainForestClassifier
+from askless.learn.store._code_store import CodeStore
 from askless.learn.trees._greedy_family import (
     C45Classifier,
     CSID3Classifier,
@@ -45,6 +45,7 @@ __all__ = [
     "C45Classifier",
     "CEGBClassifier",
     "CSID3Classifier",
+    "CodeStore",
     "CostTreeClassifier",
     "DTMCClassifier",
     "EG2Classifier",
@@ -56,7 +57,6 @@ __all__ = [
     "LSID3Classifier",
     "Learner",
     "PlainForestClassifier",
-    "Stage",
     "ValidationPoint",
     "Worth",
     "group_worth",

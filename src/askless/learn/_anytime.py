@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from askless.problem._jobs import starting_threads
 
-__all__ = ["Listener", "Stage", "StopFlag", "run_until"]
+__all__ = ["StopFlag", "run_until"]
 
 Ending = Literal["done", "time", "interrupt"]
 
@@ -25,34 +24,6 @@ Ending = Literal["done", "time", "interrupt"]
 _START = 1.0
 # How often the waiting thread wakes to look at the clock and at signals, in seconds.
 _TICK = 0.05
-
-
-@dataclass(frozen=True)
-class Stage:
-    """One step of a learner that goes on improving.
-
-    Attributes
-    ----------
-    name : str
-        What was tried, such as ``"8 samples"``.
-    seconds : float
-        Since the start.
-    cost : float
-        Expected total cost of what this step found.
-    best : float
-        The least so far.
-    done : float or None
-        How much of the work is done, from 0 to 1, if that is known.
-    """
-
-    name: str
-    seconds: float
-    cost: float
-    best: float
-    done: float | None = None
-
-
-Listener = Callable[[Stage], None]
 
 
 class StopFlag:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,17 +16,21 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from askless.exceptions import DegeneratePolicyWarning
-from askless.learn._examples import Examples, Values
+from askless._progress import Callback, Reporter
+from askless.exceptions import DegeneratePolicyWarning, InvalidOptionError
+from askless.learn._class_weight import weigh_classes
+from askless.learn._examples import Examples, StoredExamples, Values
 from askless.learn._mistakes import settle_costs
 from askless.learn._reading import (
     read_known_rows,
     read_rows,
+    read_stored_rows,
     read_validation_rows,
 )
 from askless.learn._row_order import settle_order
 from askless.learn._scoring import mistake_costs
 from askless.learn._validation import ValidationPoint, measure_rows
+from askless.learn.store._code_store import CodeStore
 from askless.policy import Policy, explain_degenerate
 from askless.problem._jobs import count_threads
 
@@ -41,7 +46,10 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
 
     costs: Any
     mistakes: Any
+    class_weight: Any = None
     n_jobs: int | None = None
+    # Whether it weighs mistakes on a class instead of rows.
+    _prices_classes: ClassVar[bool] = False
     point_: ValidationPoint | None
 
     @abstractmethod
@@ -59,11 +67,14 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         X_valid: Any = None,
         y_valid: Any = None,
+        eval_set: Any = None,
+        verbose: bool = False,
+        callbacks: Callback | Iterable[Callback] | None = None,
     ) -> Self:
         """Learn from examples.
 
@@ -71,9 +82,10 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : frame, mapping of columns, or array-like of shape (n_rows, n_tests)
             Raw values. Numbers are compared with thresholds, everything else branches
-            by value; NaN and None are missing.
+            by value; NaN and None are missing. Some learners take a
+            :class:`CodeStore` in place of rows and classes.
         y : array-like of shape (n_rows,)
-            The class of each row.
+            The class of each row; a store has its own.
         sample_weight : array-like of shape (n_rows,), optional
             The weight of each row.
         X_valid, y_valid : optional
@@ -81,6 +93,15 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
             to choose, such as how many trees a budget allows, chooses on them; without
             them it sets some of the rows aside. ``point_`` tells what the model does on
             them.
+        eval_set : pair of rows and classes, or a list of one, optional
+            The same as LightGBM and XGBoost are given it: ``eval_set=[(X_valid,
+            y_valid)]``.
+        verbose : bool, default=False
+            Print how a long fit goes.
+        callbacks : callable or several, optional
+            Each is called with a :class:`~askless.solve.Progress` at every step of a
+            long fit: what was tried, and the best so far. One that returns True ends
+            it with the best so far.
 
         Returns
         -------
@@ -89,17 +110,27 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
         """
         # A warm start goes on from what was learned, and so keeps the columns.
         is_warm = getattr(self, "warm_start", False) and hasattr(self, "classes_")
-        rows, names, classes = read_known_rows(
-            self, X, y, sample_weight, reset=not is_warm
-        )
-        examples = Examples(
+        is_store = isinstance(X, CodeStore)
+        if is_store:
+            self._check_store(X, y, sample_weight)
+            known = read_stored_rows(self, X, reset=not is_warm)
+        else:
+            known = read_known_rows(self, X, y, sample_weight, reset=not is_warm)
+        rows, names, classes = known
+        settled = (
             rows,
             names,
             tuple(classes.tolist()),
             settle_costs(self.costs, len(names), self.mistakes),
             count_threads(self.n_jobs),
-            read_validation_rows(self, X_valid, y_valid, classes),
+            read_validation_rows(self, X_valid, y_valid, classes, eval_set),
+            Reporter(callbacks, verbose=verbose),
         )
+        examples = (
+            StoredExamples(*settled, coded=X.code()) if is_store else Examples(*settled)
+        )
+        if not self._prices_classes:
+            examples = weigh_classes(examples, self.class_weight)
         self.point_ = None
         self._learn(examples)
         self.classes_ = classes
@@ -108,6 +139,22 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
             decided, paid = self._run(valid.values)
             self.point_ = measure_rows(valid, decided, paid, examples.classes)
         return self
+
+    # Whether codes are all that is learned from; then they may come from a store.
+    _reads_codes: ClassVar[bool] = False
+
+    def _check_store(self, store: CodeStore, y: Any, sample_weight: Any) -> None:
+        if not self._reads_codes:
+            raise InvalidOptionError(
+                f"{type(self).__name__} must be given rows. Got a store of codes. Read "
+                "the rows into memory, or use BudgetForestClassifier or "
+                "GreedyTreeClassifier."
+            )
+        if any(given is not None for given in (y, sample_weight, self.class_weight)):
+            raise InvalidOptionError(
+                "A store must be given alone: it has its classes, and no weights. Got "
+                "y, sample_weight or class_weight as well. Leave them out."
+            )
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the decision for each row."""
@@ -167,7 +214,7 @@ class PolicyClassifier(CostClassifier):
     _draws_rows: ClassVar[bool] = False
 
     def _learn(self, examples: Examples) -> None:
-        if self._draws_rows:
+        if self._draws_rows and not isinstance(examples, StoredExamples):
             examples = settle_order(examples)
         self.policy_ = self._grow(examples)
         # One class leaves a policy nothing to say, and surprises nobody.
@@ -190,6 +237,15 @@ class PolicyClassifier(CostClassifier):
         """Return the decision for each row."""
         decided = self._policy.predict(self._rows(X), n_jobs=self.n_jobs)
         return decided.astype(self.classes_.dtype, copy=False)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """How much each column moves what the model says; adds up to 1.
+
+        ``policy_.importances(X, y, by="saving")`` says what each of them saves.
+        """
+        found = self._policy.importances()
+        return np.array(list(found.values()))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of each class of ``classes_`` where each row ends."""

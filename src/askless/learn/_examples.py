@@ -7,16 +7,19 @@ that the codes exist only once. This module must not know which learner asks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askless._core.code._codes import encode_matrix
+from askless._progress import Reporter
 from askless.exceptions import InvalidTableError
+from askless.learn._row_keys import key_values, sample_rows
 from askless.problem import Costs, Outcome, Test
 from askless.problem._coding import (
+    SAMPLE_ROWS,
     category_test,
     quantile_test,
     quantile_tests,
@@ -29,11 +32,14 @@ __all__ = [
     "CodedExamples",
     "Examples",
     "KnownRows",
+    "StoredExamples",
     "Values",
     "as_matrix",
+    "choose_tests",
     "code_examples",
     "code_rows",
     "count_rows",
+    "cut_sample",
 ]
 
 # Raw values: a matrix of floats, or columns if some of them are no numbers.
@@ -90,6 +96,8 @@ class Examples:
         How many threads may be used.
     valid : KnownRows or None
         Validation rows that were given.
+    reporter : Reporter
+        Whom to tell how the fit goes.
     """
 
     rows: KnownRows
@@ -98,6 +106,7 @@ class Examples:
     costs: Costs
     n_threads: int = 1
     valid: KnownRows | None = None
+    reporter: Reporter = field(default_factory=Reporter)
 
     @property
     def n_rows(self) -> int:
@@ -122,6 +131,34 @@ class Examples:
 
 
 @dataclass(frozen=True)
+class StoredExamples(Examples):
+    """Examples that are coded already, in a store; they have no raw values.
+
+    Attributes
+    ----------
+    coded : CodedExamples
+        The codes, which must not be written to.
+    """
+
+    coded: CodedExamples | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are to learn from."""
+        return 0 if self.coded is None else self.coded.n_rows
+
+    def code(self, tests: tuple[Test, ...] | None = None) -> CodedExamples:
+        """Return the codes; tests that were chosen before must be the same."""
+        assert self.coded is not None
+        if tests is not None and tests != self.coded.tests:
+            raise InvalidTableError(
+                "A warm start must see the same rows. Got a store of other tests. Set "
+                "warm_start=False to start again."
+            )
+        return self.coded
+
+
+@dataclass(frozen=True)
 class CodedExamples:
     """Examples as the growers want them.
 
@@ -134,12 +171,20 @@ class CodedExamples:
         How many rows each class has.
     weights : ndarray of shape (n_rows,) or None
         Row weights in the same order.
+    is_kept : ndarray of bool of shape (n_rows,) or None
+        Which rows to learn from, if some are set aside; None for all.
     """
 
     tests: tuple[Test, ...]
     codes: CodeArray
     class_rows: NDArray[np.int64]
     weights: NDArray[np.float64] | None
+    is_kept: NDArray[np.bool_] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are, those that are set aside included."""
+        return int(self.codes.shape[1])
 
     @property
     def n_levels(self) -> NDArray[np.int32]:
@@ -159,11 +204,14 @@ class CodedExamples:
 
     @property
     def class_totals(self) -> NDArray[np.float64]:
-        """The weight of all rows of each class."""
-        if self.weights is None:
+        """The weight of all rows of each class that are learned from."""
+        if self.weights is None and self.is_kept is None:
             return self.class_rows.astype(np.float64)
+        weights = np.ones(self.n_rows) if self.weights is None else self.weights
+        if self.is_kept is not None:
+            weights = weights * self.is_kept
         n_classes = len(self.class_rows)
-        totals = np.bincount(self.class_ids, self.weights, minlength=n_classes)
+        totals = np.bincount(self.class_ids, weights, minlength=n_classes)
         return totals.astype(np.float64)
 
 
@@ -198,7 +246,7 @@ def code_examples(
     class_rows = np.bincount(class_ids, minlength=n_classes).astype(np.int64)
     order = np.argsort(class_ids, kind="stable")
     if tests is None:
-        tests = _choose_tests(X, names, weights)
+        tests = choose_tests(X, names, weights)
     if weights is not None:
         weights = weights[order]
     position = np.empty(len(order), dtype=np.uint32)
@@ -240,25 +288,50 @@ def as_matrix(values: Values, whose: str) -> NDArray[np.float64]:
     return np.column_stack([column.astype(np.float64) for column in values.values()])
 
 
-def _choose_tests(
-    X: Values,
-    names: list[str],
-    weights: NDArray[np.float64] | None,
+def choose_tests(
+    values: Values, names: list[str], weights: NDArray[np.float64] | None = None
 ) -> tuple[Test, ...]:
-    """Compare numbers with thresholds; give every other value a branch of its own."""
-    if isinstance(X, np.ndarray):
-        if weights is None:
-            return quantile_tests(names, X)
+    """Compare numbers with thresholds; give every other value a branch of its own.
+
+    Thresholds of many rows are chosen on a sample of them, drawn by what rows hold.
+    """
+    if weights is None and count_rows(values) > SAMPLE_ROWS:
+        rows, counts = sample_rows(key_values(values), SAMPLE_ROWS)
+        some = take_rows(values, rows)
+        if isinstance(values, np.ndarray):
+            return cut_sample(names, some, counts)
+        numbers = [name for name in names if is_number(values[name])]
+        taken = Columns({name: some[name] for name in numbers})
+        cut = dict(zip(numbers, cut_sample(numbers, taken, counts), strict=True))
         return tuple(
-            quantile_test(name, X[:, i], weights=weights)
+            cut[name] if name in cut else category_test(name, values[name])
+            for name in names
+        )
+    if isinstance(values, np.ndarray):
+        if weights is None:
+            return quantile_tests(names, values)
+        return tuple(
+            quantile_test(name, values[:, i], weights=weights)
             for i, name in enumerate(names)
         )
     return tuple(
-        quantile_test(name, X[name], weights=weights)
-        if is_number(X[name])
-        else category_test(name, X[name])
+        quantile_test(name, values[name], weights=weights)
+        if is_number(values[name])
+        else category_test(name, values[name])
         for name in names
     )
+
+
+def cut_sample(
+    names: list[str], values: Values, counts: NDArray[np.int64]
+) -> tuple[Test, ...]:
+    """Return tests of numbers, cut by different rows that occur so many times each."""
+    weights = None if counts.max(initial=1) == 1 else counts.astype(np.float64)
+    if isinstance(values, np.ndarray):
+        if weights is None:
+            return quantile_tests(names, np.ascontiguousarray(values))
+        values = Columns({name: values[:, i] for i, name in enumerate(names)})
+    return tuple(quantile_test(n, values[n], weights=weights) for n in names)
 
 
 def _code(

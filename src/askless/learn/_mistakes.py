@@ -1,17 +1,17 @@
-"""Settle what tests and mistakes cost a learner, and how much each class counts.
+"""Settle what tests and mistakes cost a learner.
 
 This module must not know who learns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.exceptions import InvalidOptionError
+from askless.learn._class_weight import class_factors
 from askless.problem import Costs, PriceList, as_costs
 
 __all__ = ["average_mistake", "settle_costs", "settle_mistakes", "weigh_mistakes"]
@@ -118,29 +118,5 @@ def weigh_mistakes(
     """
     if class_weight is None:
         return mistakes
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        factors = class_totals.sum() / (len(classes) * class_totals)
-    else:
-        factors = _factors(class_weight, classes)
+    factors = class_factors(class_weight, classes, class_totals)
     return np.ascontiguousarray(mistakes * factors[:, None])
-
-
-def _factors(class_weight: Any, classes: tuple[Hashable, ...]) -> NDArray[np.float64]:
-    if not isinstance(class_weight, Mapping):
-        raise InvalidOptionError(
-            "class_weight must be a mapping of class to factor, or 'balanced'. Got "
-            f"{class_weight!r}. Leave it out for equal classes."
-        )
-    unknown = [given for given in class_weight if given not in classes]
-    if unknown:
-        raise InvalidOptionError(
-            f"class_weight must name classes. Got {unknown[0]!r}, which is none of "
-            f"{list(classes)[:8]}. Leave out what is not a class."
-        )
-    factors = np.array([float(class_weight.get(known, 1.0)) for known in classes])
-    if not np.all((factors >= 0) & np.isfinite(factors)):
-        raise InvalidOptionError(
-            "class_weight must have finite factors >= 0. Got others. Leave out what "
-            "needs no factor."
-        )
-    return factors

@@ -23,9 +23,11 @@ from askless.problem._column import is_number
 from askless.problem._frames import Columns, clean_columns, is_frame
 
 __all__ = [
+    "check_finite",
     "number_classes",
     "read_known_rows",
     "read_rows",
+    "read_stored_rows",
     "read_validation_rows",
 ]
 
@@ -49,12 +51,12 @@ def read_rows(
     if isinstance(X, Mapping):
         columns = clean_columns(X)
         _check_names(estimator, list(columns), reset=reset)
-        return _check_finite(columns), list(columns)
+        return check_finite(columns), list(columns)
     checked = {} if y is None else {"y": y}
     if is_frame(X):
         validate_data(estimator, X, **checked, reset=reset, skip_check_array=True)
         columns = clean_columns(X)
-        return _check_finite(columns), list(columns)
+        return check_finite(columns), list(columns)
     has_text = _holds_text(X)
     options: dict[str, Any] = {
         "dtype": [np.float64, np.float32],
@@ -93,13 +95,24 @@ def read_known_rows(
     return rows if is_there.all() else rows.take(is_there), names, classes
 
 
+def read_stored_rows(
+    estimator: Any, store: Any, *, reset: bool
+) -> tuple[KnownRows, list[str], NDArray[Any]]:
+    """Return no raw rows, and the names and classes of a store of codes."""
+    _check_names(estimator, store.names, reset=reset)
+    nothing = KnownRows(np.empty((0, len(store.names))), np.zeros(0, dtype=np.uint8))
+    return nothing, store.names, store.class_array
+
+
 def read_validation_rows(
-    estimator: Any, X: Any, y: Any, classes: NDArray[Any]
+    estimator: Any, X: Any, y: Any, classes: NDArray[Any], eval_set: Any = None
 ) -> KnownRows | None:
-    """Return the validation rows that were given, if any.
+    """Return the validation rows that were given, in either way, if any.
 
     A class that is not among those to learn is always decided wrongly.
     """
+    if eval_set is not None:
+        X, y = _read_eval_set(eval_set, is_given=X is not None or y is not None)
     if (X is None) != (y is None):
         raise InvalidOptionError(
             "X_valid and y_valid must be given together. Got one of them. Give both, "
@@ -112,6 +125,27 @@ def read_validation_rows(
     _check_lengths(count_rows(values), len(y), "y_valid")
     place = {known: i for i, known in enumerate(classes.tolist())}
     return KnownRows(values, np.array([place.get(true, -1) for true in y]))
+
+
+def _read_eval_set(eval_set: Any, *, is_given: bool) -> tuple[Any, Any]:
+    """Return the rows and classes of what LightGBM and XGBoost call an eval_set."""
+    pairs = [eval_set] if isinstance(eval_set, tuple) else eval_set
+    is_one = isinstance(pairs, list) and len(pairs) == 1
+    if is_given or not is_one or len(pairs[0]) != 2:
+        raise InvalidOptionError(
+            "eval_set must be one pair of rows and classes, [(X, y)], and stands for "
+            f"X_valid and y_valid. Got {_count_sets(pairs)}"
+            f"{' and X_valid or y_valid' if is_given else ''}. Give the rows to choose "
+            "on once; measure other rows with evaluate."
+        )
+    rows, known = pairs[0]
+    return rows, known
+
+
+def _count_sets(pairs: Any) -> str:
+    if isinstance(pairs, list) and all(isinstance(p, tuple) for p in pairs):
+        return f"{len(pairs)} pairs" if len(pairs) != 1 else "a pair"
+    return type(pairs).__name__
 
 
 def number_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -171,7 +205,8 @@ def _holds_text(X: Any) -> bool:
     return any(isinstance(value, (str, bool)) for value in array.ravel().tolist())
 
 
-def _check_finite(columns: Columns) -> Columns:
+def check_finite(columns: Columns) -> Columns:
+    """Return columns, all numbers of which must be finite or missing."""
     for name, column in columns.items():
         if column.dtype.kind not in "fO" or not is_number(column):
             continue

@@ -13,18 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.learn._examples import Examples, KnownRows
-from askless.problem._column import Column, is_number
+from askless.learn._row_keys import Keys, key_rows, key_values
 
-__all__ = ["settle_order"]
+__all__ = ["mix_rows", "settle_order"]
 
 # Whole weights that sum to more than this many times the rows stay weights.
 MOST_TIMES = 20
-# Rows that are mixed at a time, few enough to stay in the cache.
-CHUNK = 2048
-# Odd numbers that mix bits well, as in common generators.
-MIX = np.uint64(0x9E3779B97F4A7C15)
-STIR = np.uint64(0xBF58476D1CE4E5B9)
-BLEND = np.uint64(0x94D049BB133111EB)
 
 
 def settle_order(examples: Examples) -> Examples:
@@ -46,7 +40,7 @@ def settle_order(examples: Examples) -> Examples:
     (True, None)
     """
     rows = examples.rows
-    order = np.argsort(_mix_rows(rows), kind="stable")
+    order = np.argsort(mix_rows(rows), kind="stable")
     weights = rows.weights
     if weights is None or not _are_counts(weights):
         return replace(examples, rows=rows.take(order))
@@ -54,56 +48,11 @@ def settle_order(examples: Examples) -> Examples:
     return replace(examples, rows=replace(rows, weights=None).take(order))
 
 
+def mix_rows(rows: KnownRows) -> Keys:
+    """Return a number for each row that depends on all that it holds."""
+    return key_rows(key_values(rows.values), rows.class_ids)
+
+
 def _are_counts(weights: NDArray[np.float64]) -> bool:
     is_whole = bool(np.all(weights == np.floor(weights)))
     return is_whole and float(weights.sum()) <= MOST_TIMES * len(weights)
-
-
-def _mix_rows(rows: KnownRows) -> NDArray[np.uint64]:
-    """Return a number for each row that depends on all that it holds."""
-    values = rows.values
-    if isinstance(values, np.ndarray):
-        parts = range(0, len(values), CHUNK)
-        mixed = [_mix_numbers(values[start : start + CHUNK]) for start in parts]
-        summed = np.concatenate([*mixed, np.zeros(0, dtype=np.uint64)])
-    else:
-        columns = [
-            _mix_numbers(column[:, None], place)
-            if is_number(column)
-            else _mix_bits(_text_bits(column)[:, None], place)
-            for place, column in enumerate(values.values())
-        ]
-        summed = np.asarray(np.sum(columns, axis=0, dtype=np.uint64))
-    mixed_ids = (rows.class_ids.astype(np.int64) + 1).astype(np.uint64) * MIX
-    return _stir(summed + mixed_ids)
-
-
-def _mix_numbers(numbers: Column, first: int = 0) -> NDArray[np.uint64]:
-    """Return the sum of the mixed numbers of each row."""
-    # One zero, and one NaN.
-    plain = np.asarray(numbers, dtype=np.float64) + 0.0
-    plain[np.isnan(plain)] = np.nan
-    return _mix_bits(np.ascontiguousarray(plain).view(np.uint64), first)
-
-
-def _mix_bits(bits: NDArray[np.uint64], first: int) -> NDArray[np.uint64]:
-    """Return the sum of mixed bits of each row; columns count from ``first``."""
-    places = np.arange(first + 1, first + 1 + bits.shape[1], dtype=np.uint64)
-    # Each column begins elsewhere, at numbers that have nothing to do with each other:
-    # with multiples of one number sums of different rows were the same now and then.
-    stirred = _stir(bits + _stir(places * MIX))
-    return np.asarray(stirred.sum(axis=1, dtype=np.uint64))
-
-
-def _stir(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return numbers whose every bit depends on all bits; different ones differ."""
-    bits = (bits ^ (bits >> np.uint64(30))) * STIR
-    bits ^= bits >> np.uint64(27)
-    bits *= BLEND
-    bits ^= bits >> np.uint64(31)
-    return bits
-
-
-def _text_bits(column: Column) -> NDArray[np.uint64]:
-    texts = np.array([repr(value) for value in column.tolist()])
-    return np.unique(texts, return_inverse=True)[1].astype(np.uint64) + np.uint64(1)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.exceptions import InvalidPolicyError
+from askless.exceptions import InvalidOptionError, InvalidPolicyError
 from askless.policy._decide import decide_classes
 from askless.policy._parts import MOST, check_parts
 from askless.policy._upwards import HandedUp
@@ -26,7 +26,7 @@ from askless.problem._costs import as_costs
 from askless.problem._frames import Columns, clean_columns, is_frame
 from askless.problem._jobs import count_threads
 
-__all__ = ["MOST", "Policy", "count_threads", "raw_columns"]
+__all__ = ["MOST", "Policy", "count_threads", "number_decisions", "raw_columns"]
 
 
 class Policy(HandedUp, ABC):
@@ -248,6 +248,59 @@ class Policy(HandedUp, ABC):
         """
         return self.predict(X, n_jobs=n_jobs), self.cost(X, n_jobs=n_jobs)
 
+    def importances(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        by: str = "gain",
+        mistakes: Any = None,
+        sample_weight: Any = None,
+    ) -> dict[str, float]:
+        """Return how much each test matters, by name.
+
+        Parameters
+        ----------
+        X : frame, mapping of columns, or array-like of shape (n_rows, n_tests)
+            Rows of raw values; for "saving" only.
+        y : array-like of shape (n_rows,)
+            The true class of each row; for "saving" only.
+        by : {"gain", "saving"}, default="gain"
+            "gain": the share of the variance of what the trees say that splits on the
+            test make; of class shares that is the share of the Gini impurity that they
+            take away. Adds up to 1. "saving": what a row saves by the test on average,
+            in the currency of the costs: what the decision before it would have cost in
+            mistakes, less what the one after it costs, less what the test charged. Adds
+            up to what deciding at once would cost, less the total cost.
+        mistakes : number, matrix or mapping, optional
+            What mistakes cost, for "saving"; the policy's own by default.
+        sample_weight : array-like of shape (n_rows,), optional
+            The weight of each row.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.Table([[0, 0], [0, 1], [1, 1]], ["a", "b", "b"],
+        ...                       tests=["cheap", "dear"], costs=[1, 3])
+        >>> policy = askless.solve(table).policy
+        >>> found = policy.importances()
+        >>> {test: round(share, 3) for test, share in found.items()}
+        {'cheap': 0.25, 'dear': 0.75}
+        >>> policy.importances(table.rows(), ["a", "b", "b"], by="saving", mistakes=30)
+        {'cheap': -1.0, 'dear': 8.0}
+        """
+        from askless.policy._importance import gain_by_test, saving_by_test
+
+        if by == "saving":
+            found = saving_by_test(self, X, y, mistakes, sample_weight)
+        elif by == "gain":
+            found = gain_by_test(self)
+        else:
+            raise InvalidOptionError(
+                f"by must be 'gain' or 'saving'. Got {by!r}. Leave it out for 'gain'."
+            )
+        return dict(zip(self.test_names, found.tolist(), strict=True))
+
     # The same policy at other prices.
 
     def with_costs(self, costs: Any) -> Self:
@@ -315,6 +368,21 @@ class Policy(HandedUp, ABC):
         return array
 
 
+def number_decisions(policy: Policy) -> Policy:
+    """Return a policy that decides the position of a class instead of the class.
+
+    Examples
+    --------
+    >>> import askless
+    >>> table = askless.Table([[0], [1]], ["even", "odd"], tests=["last bit"])
+    >>> number_decisions(askless.solve(table).policy).predict([[1], [0]])
+    array([1, 0], dtype=int32)
+    """
+    other = copy(policy)
+    other.__dict__["_class_array"] = np.arange(len(policy.classes), dtype=np.int32)
+    return other
+
+
 def raw_columns(X: Any, coding: Coding, used: list[int]) -> tuple[Columns, int]:
     """Take new rows apart into the columns that are needed, cleaned.
 
@@ -323,7 +391,8 @@ def raw_columns(X: Any, coding: Coding, used: list[int]) -> tuple[Columns, int]:
     """
     names = [coding.names[i] for i in used]
     if isinstance(X, Mapping) or is_frame(X):
-        columns = clean_columns(X, names)
+        categories = {t.name for t in coding.tests if t.kind == "category"}
+        columns = clean_columns(X, names, as_text=categories)
         return columns, len(columns[names[0]]) if names else _count_rows(X)
     if isinstance(X, np.ndarray):
         _check_shape(X.shape, coding)

@@ -44,9 +44,11 @@ RULES = {
 # Which of them count copies of cases.
 BY_COPIES = (2, 3)
 # Cases times tests of a belief: so many are worth a second thread, some milliseconds of
-# scoring, and so many are worth being remembered, some tenths of one.
+# scoring, and so many are worth being remembered. Below, a case is nearly told.
 LEAST_WORK = 200_000
-LEAST_KEPT = 10_000
+LEAST_KEPT = 500
+# What a belief takes besides the cases in it.
+BELIEF_BYTES = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +93,7 @@ class Belief:
     @property
     def n_bytes(self) -> int:
         """How much memory it takes."""
-        return self.cases.nbytes + self.surprisal.nbytes
+        return self.cases.nbytes + self.surprisal.nbytes + BELIEF_BYTES
 
 
 def make_belief(
@@ -189,15 +191,28 @@ class Rule(OnlinePolicy):
         self.n_threads = n_threads
         _check_rule(self)
         self.possible = Possible(case_codes, self.tests, self.chances)
-        codes: Any = np.ascontiguousarray(case_codes)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Make what is compiled, and forget the first steps."""
+        codes: Any = np.ascontiguousarray(self.case_codes)
         self.kernel = UnknownTable(
             codes,
-            np.array([test.n_levels for test in tests], dtype=np.int32),
+            np.array([test.n_levels for test in self.tests], dtype=np.int32),
             *self.possible.flat_chances,
             self.case_class,
             self.case_weights,
         )
         self._chosen: FirstSteps[Belief] = FirstSteps()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is compiled and what is remembered is made again.
+        left_out = ("kernel", "_chosen", "_first")
+        return {k: v for k, v in self.__dict__.items() if k not in left_out}
+
+    def __setstate__(self, parts: dict[str, Any]) -> None:
+        self.__dict__.update(parts)
+        self._prepare()
 
     @classmethod
     def from_table(
@@ -266,7 +281,7 @@ class Rule(OnlinePolicy):
         return threads_for(self.n_threads, work, LEAST_WORK)
 
     def _prices_now(self, state: Belief) -> NDArray[np.float64]:
-        if all(group is None for group in self.prices.group):
+        if not self.prices.groups:
             return np.ascontiguousarray(self.prices.full)
         bill = self.prices.open_bill()
         for test in state.done:

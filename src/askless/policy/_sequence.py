@@ -128,16 +128,22 @@ class Sequence(Policy):
 
     # The machine.
 
+    @cached_property
+    def _first(self) -> SequenceState:
+        return SequenceState(0, tuple(range(len(self.case_class))))
+
     def initial_state(self) -> SequenceState:
         """Return the state in which every case is possible."""
-        return SequenceState(0, tuple(range(len(self.case_class))))
+        return self._first
 
     def next_test(self, state: SequenceState) -> int | None:
         """Return the next test in order, or None at the end or when settled."""
         if state.step == self.n_steps:
             return None
-        if self.stops_early and len(set(self.case_class[list(state.alive)])) < 2:
-            return None
+        if self.stops_early:
+            labels = self.case_class[list(state.alive)]
+            if not np.any(labels != labels[0]):
+                return None
         return int(self.order[state.step])
 
     def advance(self, state: SequenceState, code: int) -> SequenceState:
@@ -148,8 +154,9 @@ class Sequence(Policy):
             code == test.missing_code and not self._shows_missing[state.step]
         ):
             return SequenceState(state.step + 1, state.alive)
-        shown = self.case_codes[state.step]
-        kept = tuple(c for c in state.alive if shown[c] in (code, unknown))
+        alive = np.array(state.alive)
+        shown = self.case_codes[state.step, alive]
+        kept = tuple(alive[(shown == code) | (shown == unknown)].tolist())
         return SequenceState(state.step + 1, kept or state.alive)
 
     def class_weights(self, state: SequenceState) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,9 @@ class Tree(NodePolicy):
     nodes : Nodes
         The nodes of one tree. Where they do not say what they decide, it is the class
         of least expected mistake cost.
+    objective : {"total"}, optional
+        What the tree is best for, where that says why it stops: with "total", no test
+        that is left is worth its price.
 
     Examples
     --------
@@ -60,8 +63,10 @@ class Tree(NodePolicy):
         *,
         nodes: Nodes,
         mistakes: NDArray[np.float64] | None = None,
+        objective: Literal["total"] | None = None,
     ) -> None:
         super().__init__(tests, classes, prices, nodes=nodes, mistakes=mistakes)
+        self.objective = objective
         if nodes.n_trees != 1:
             raise InvalidPolicyError(
                 f"A tree must have one root. Got the nodes of {nodes.n_trees} trees. "
@@ -133,6 +138,12 @@ class Tree(NodePolicy):
         return int(self.node_depth.max())
 
     # Costs and weights of nodes.
+
+    def _with_prices(self, prices: PriceList) -> Self:
+        """Return the same tree at other prices, which it was not solved for."""
+        other = super()._with_prices(prices)
+        other.objective = None
+        return other
 
     @cached_property
     def spent(self) -> NDArray[np.float64]:
@@ -298,8 +309,22 @@ class Tree(NodePolicy):
         self, X: Any, *, n_jobs: int | None = None
     ) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Return the decision for each row and what it pays, from one walk."""
+        return self.apply_and_charge(X, n_jobs=n_jobs)[1:]
+
+    def apply_and_charge(
+        self, X: Any, *, n_jobs: int | None = None
+    ) -> tuple[Ints, NDArray[Any], NDArray[np.float64]]:
+        """Return the leaf of each row, its decision and what it pays, from one walk.
+
+        Examples
+        --------
+        >>> import askless
+        >>> table = askless.Table([[0], [1]], ["even", "odd"], tests=["last bit"])
+        >>> askless.solve(table).policy.apply_and_charge([[1]])
+        (array([2], dtype=int32), array(['odd'], dtype='<U4'), array([1.]))
+        """
         leaf, paid = self._run(X, n_jobs)
-        return self._decide(leaf), paid
+        return leaf, self._decide(leaf), paid
 
     def _decide(self, leaf: Ints) -> NDArray[Any]:
         return self._class_array[self.node_decision[leaf]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from askless._core.cost._criteria import CRITERIA, score_all
+from askless._core.cost._criteria import SplitCriterion, score_all
 from askless._core.cost._workspace import Workspace
 from askless.problem import PriceList
 
@@ -48,7 +48,7 @@ def weather(mistakes=((0, 1), (1, 0)), repeat=1) -> Workspace:
     ],
 )
 def test_scores_of_the_weather_table(criterion, w, scores, repeat):
-    scored, chosen = score_all(weather(repeat=repeat), CRITERIA[criterion], w)
+    scored, chosen = score_all(weather(repeat=repeat), SplitCriterion(criterion, w=w))
     assert [one["score"] for one in scored] == pytest.approx(scores, abs=1e-6)
     assert chosen == 0
 
@@ -62,14 +62,14 @@ def test_scores_of_the_weather_table(criterion, w, scores, repeat):
 )
 def test_chances_of_the_weather_table(criterion, chances):
     scores = np.array(
-        [one["score"] for one in score_all(weather(), CRITERIA[criterion])[0]]
+        [one["score"] for one in score_all(weather(), SplitCriterion(criterion))[0]]
     )
     assert scores / scores.sum() == pytest.approx(chances, abs=1e-6)
 
 
 def test_dtmc_on_the_weather_table():
     # Missing a good day costs 30, going out on a bad one 20.
-    scored, _ = score_all(weather(((0, 20), (30, 0))), CRITERIA["dtmc"])
+    scored, _ = score_all(weather(((0, 20), (30, 0))), SplitCriterion("dtmc"))
     assert [-one["score"] for one in scored] == [170, 114, 240, 128]
 
 
@@ -87,6 +87,6 @@ def test_dtmc_on_three_tests():
         np.arange(101, dtype=np.int64), y, np.ones(100),
         np.array([[0.0, 200.0], [600.0, 0.0]]), PriceList.plain([20, 120, 1]).engine,
     )  # fmt: skip
-    scored, chosen = score_all(ws, CRITERIA["dtmc"])
+    scored, chosen = score_all(ws, SplitCriterion("dtmc"))
     assert [-one["score"] for one in scored] == [7000, 13000, 12100]
     assert chosen == 0

@@ -387,6 +387,35 @@ def test_a_target_error_is_kept(noisy_model):
         askless.AdaptiveEnsemble(model, max_error=own / 2).fit(X[:1000], y[:1000])
 
 
+def test_a_budget_that_no_threshold_meets_is_spent_by_a_limit_for_every_row():
+    # A rare class: rows are sure at once, then less sure before they grow surer.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 40))
+    y = (X[:, :10].sum(axis=1) > 5).astype(int)
+    forest = RandomForestClassifier(30, random_state=0, min_samples_leaf=10)
+    forest.fit(X[:1000], y[:1000])
+    full = askless.AdaptiveEnsemble(forest).fit().cost(X[1000:]).mean()
+    for share in (0.2, 0.5):
+        early = askless.AdaptiveEnsemble(forest, budget=share * full)
+        early.fit(X[1000:1600], y[1000:1600])
+        spent = early.cost(X[1600:])
+        assert 0.7 * share * full < spent.mean() < 1.1 * share * full
+        assert spent.max() <= early.point_.max_cost
+
+
+def test_no_row_pays_more_than_max_cost(noisy_model):
+    model, X, y = noisy_model
+    for options in ({}, {"max_disagreement": 0.1}, {"budget": 3.0}):
+        early = askless.AdaptiveEnsemble(model, max_cost=4.0, **options)
+        early.fit(X[:800], y[:800])
+        assert early.cost(X).max() <= 4.0
+        # Row by row it is the same.
+        session = early.start()
+        while session.test is not None:
+            session.answer(X[0, early.policy_.test_names.index(session.test)])
+        assert session.spent == early.cost(X[:1])[0]
+
+
 def test_a_budget_that_buys_nothing_says_so(noisy_model):
     model, X, y = noisy_model
     early = askless.AdaptiveEnsemble(model, costs=[5.0] * 8, budget=1.0)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from askless.exceptions import (
     InvalidOptionError,
     MissingExtraError,
 )
-from askless.learn.boost._calibrate import Stops
+from askless.learn.boost._calibrate import Stops, fill_budget
 from askless.learn.boost._candidates import Candidates
 
 pytest.importorskip("lightgbm")
@@ -25,7 +26,11 @@ QUICK = {"n_estimators": 20, "n_folds": 0, "random_state": 0}
 @parametrize_with_checks(
     [
         BudgetBoostClassifier(
-            n_estimators=5, tradeoffs=(0.01,), bagged_tradeoffs=(), n_folds=0
+            n_estimators=5,
+            tradeoffs=(0.01,),
+            bagged_tradeoffs=(),
+            n_folds=0,
+            family="boost",
         )
     ],
 )
@@ -112,6 +117,7 @@ def test_validation_rows_can_be_given(rows):
 def test_with_few_rows_those_left_out_of_growing_are_chosen_by_too(rows):
     X, y = rows[0][:300], rows[1][:300]
     few = {"n_estimators": 15, "tradeoffs": (0.01, 0.1), "bagged_tradeoffs": (0.03,)}
+    few["family"] = "boost"
     boost = BudgetBoostClassifier(budget=3, n_folds=3, random_state=0, **few).fit(X, y)
     assert [stops.n_rows for stops in boost._candidates.stops] == [300] * 3
     assert sorted(boost._candidates.true.tolist()) == sorted((y == "yes").tolist())
@@ -130,17 +136,37 @@ def test_folds_are_left_out_where_a_class_is_rare_or_rows_are_many(rows, monkeyp
     X, y = rows
     rare = np.where(np.arange(200) < 3, "rare", y[:200])
     quick = {"n_estimators": 5, "tradeoffs": (0.05,), "bagged_tradeoffs": ()}
+    quick["family"] = "boost"
     boost = BudgetBoostClassifier(n_folds=5, random_state=0, **quick)
     assert boost.fit(X[:200], rare).point_.n_rows == 40
-    # More than two classes: only if asked for.
+    # More than two classes: fewer folds, and none for very many.
     three = np.where(X[:200, 2] > 0.5, "third", y[:200])
     boost = BudgetBoostClassifier(random_state=0, **quick).fit(X[:200], three)
+    assert boost.point_.n_rows == 200
+    assert len(np.unique(boost._candidates.groups)) == 4
+    many = np.arange(200) % 13
+    boost = BudgetBoostClassifier(random_state=0, **quick).fit(X[:200], many)
     assert boost.point_.n_rows == 40
     boost = BudgetBoostClassifier(random_state=0, **quick).fit(X[:200], y[:200])
     assert boost.point_.n_rows == 200
     monkeypatch.setattr("askless.learn.boost._budget_boost.FEW_ROWS", 300)
     boost = BudgetBoostClassifier(random_state=0, **quick).fit(X, y)
     assert boost.point_.n_rows == 300
+
+
+@pytest.mark.parametrize("unit", [5e-324, 1e-310, 1e-200, 1e120])
+def test_prices_may_be_far_from_one(unit, rows):
+    X, y = rows[0][:300], rows[1][:300]
+    options = QUICK | {"tradeoffs": (0.01,), "bagged_tradeoffs": ()}
+    # Means of the least numbers are rounded: of more models, others tie in cost.
+    options["family"] = "boost"
+    plain = BudgetBoostClassifier([4, 5, 1, 1, 1, 0], **options).fit(X, y)
+    costs = [4 * unit, 5 * unit, unit, unit, unit, 0]
+    scaled = BudgetBoostClassifier(costs, **options).fit(X, y)
+    assert scaled.predict(X).tolist() == plain.predict(X).tolist()
+    # Beside one that counts, a price next to zero is nothing to LightGBM.
+    mixed = BudgetBoostClassifier([1, 1e-320, 1, 1, 1, 1e-300], **options).fit(X, y)
+    assert set(mixed.predict(X)) == {"yes", "no"}
 
 
 def test_one_class_buys_nothing(rows):
@@ -152,7 +178,7 @@ def test_one_class_buys_nothing(rows):
 def test_bagged_boosters_are_among_those_chosen_from(rows):
     X, y = rows
     boost = BudgetBoostClassifier(
-        tradeoffs=(0.01,), bagged_tradeoffs=(0.01, 0.1), **QUICK
+        tradeoffs=(0.01,), bagged_tradeoffs=(0.01, 0.1), family="boost", **QUICK
     ).fit(X, y)
     assert len(boost.models_) == 3
     found = {
@@ -166,19 +192,19 @@ def test_bagged_boosters_are_among_those_chosen_from(rows):
 
 def test_a_lucky_threshold_is_not_chosen(rows, monkeypatch):
     X, y = rows
-    boost = BudgetBoostClassifier(tradeoffs=(0.01,), bagged_tradeoffs=(), **QUICK).fit(
-        X, y
-    )
+    boost = BudgetBoostClassifier(
+        tradeoffs=(0.01,), bagged_tradeoffs=(), family="boost", **QUICK
+    ).fit(X, y)
     found = boost._candidates.points()
     n = len(found)
     errors = np.full(n, 0.3)
     errors[n // 4] = 0.1  # alone
     errors[3 * n // 4 - 4 : 3 * n // 4 + 5] = 0.2  # with all of its neighbours
     points = [
-        (i, dataclasses.replace(point, error=float(error)))
+        (i, dataclasses.replace(point, loss=float(error)))
         for (i, point), error in zip(found, errors, strict=True)
     ]
-    monkeypatch.setattr(Candidates, "points", lambda self: points)
+    monkeypatch.setattr(Candidates, "points", lambda self, goal: points)
     assert boost._candidates.choose(None)[1] == points[3 * n // 4][1]
 
 
@@ -218,6 +244,121 @@ def test_a_budget_that_buys_nothing_says_so(rows):
     assert boost.cost(X).max() == 0
 
 
+def test_a_budget_holds_for_new_rows_with_the_confidence_asked_for(rows):
+    X, y = rows
+    costs = [4, 5, 1, 1, 1, 1]
+    boost = BudgetBoostClassifier(costs, family="boost", **QUICK).fit(X[:900], y[:900])
+    new = X[900:]
+    over, spent = [], []
+    for budget in np.linspace(4.2, 9, 15):
+        cost = boost.at_budget(budget).cost(new)
+        over.append((cost.mean() - budget) / (cost.std() / len(new) ** 0.5 + 1e-12))
+        spent.append(cost.mean() / budget)
+    assert np.mean(np.array(over) > 2) <= 0.05
+    assert np.mean(spent) > 0.75
+    # On the rows to choose on alone, more is spent, and never more than the budget.
+    boost.set_params(budget_confidence=None)
+    for budget in np.linspace(2, 9, 15):
+        point = boost._candidates.choose(boost._goal(budget))[1]
+        assert point.cost <= budget
+
+
+def test_a_gap_between_thresholds_is_filled_by_a_limit_for_every_row():
+    def mean(cost, _):
+        return float(cost.mean())
+
+    # All rows buy the first test or none: nothing in between without a limit.
+    reached = np.array([[1.0, 1.0, 1.0, np.inf]] * 4)
+    cost = np.array([[0.0, 2.0, 6.0, 9.0]] * 4)
+    stops = Stops(reached, cost, np.zeros((4, 4)), np.full(4, 3))
+    assert fill_budget(stops, mean, 5.0)[0] == (0.0, np.inf)
+    threshold, most = fill_budget(stops, mean, 5.0)[1]
+    paid, _ = stops.limit(most).at(threshold)
+    assert paid.tolist() == [2.0] * 4
+    assert fill_budget(stops, mean, 9.0) == [(np.inf, np.inf)]
+
+
+@pytest.mark.parametrize("is_priced_by_outcome", [False, True])
+def test_no_row_pays_more_than_max_cost(rows, is_priced_by_outcome):
+    X, y = rows
+    costs = askless.Costs({f"x{i}": 1.0 + i for i in range(6)})
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(6)])
+    if is_priced_by_outcome:
+        frame["x0"] = np.where(X[:, 0] > 0, "high", "low")
+        costs = askless.Costs(
+            {"x0": 3.0} | {f"x{i}": 1.0 + i for i in range(1, 6)},
+            by_outcome={"x0": {"high": 3.0, "low": 1.0}},
+        )
+    for most in (0.5, 3.5, 7.0):
+        boost = BudgetBoostClassifier(costs, max_cost=most, family="boost", **QUICK)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DegeneratePolicyWarning)
+            boost.fit(frame, y)
+        paid = boost.cost(frame)
+        assert paid.max() <= most
+        assert boost.point_.max_cost == most
+        # Row by row it is the same as in a batch.
+        for i in range(20):
+            session = boost.policy_.start()
+            while (asked := session.test) is not None:
+                session.answer(frame[asked][i])
+            assert session.spent == pytest.approx(paid[i])
+
+
+def test_large_boosters_few_columns_and_a_forest_are_among_those_chosen_from():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 12))
+    y = (X[:, 0] + X[:, 5] > 0).astype(int)
+    boost = BudgetBoostClassifier(**QUICK).fit(X, y)
+    found = {(p.family, p.n_leaves) for _, p in boost._candidates.points()}
+    wanted = {("boost", 8), ("bagged", 8), ("boost", 31), ("few columns", 31)}
+    assert found == wanted | {("forest", 256)}
+    (few,) = [
+        model
+        for plan, model in zip(boost._candidates.plans, boost.models_, strict=True)
+        if plan.family == "few columns"
+    ]
+    assert {0, 5} <= set(few.used_tests)
+    assert len(few.used_tests) <= 3
+    assert (
+        boost.models_[-1].predict(X).tolist()
+        == boost.models_[-1].with_stop(is_complete=True).predict(X).tolist()
+    )
+
+
+def test_mistakes_say_when_the_next_test_is_not_worth_its_price(rows):
+    X, y = rows
+    costs = [4, 5, 1, 1, 1, 1]
+    points = [
+        BudgetBoostClassifier(costs, mistakes=m, family="boost", **QUICK)
+        .fit(X, y)
+        .point_
+        for m in (1.0, 30.0, 3000.0)
+    ]
+    assert points[0].cost < points[1].cost <= points[2].cost
+    assert points[0].error > points[1].error >= points[2].error
+    assert points[1].loss == pytest.approx(points[1].cost + 30 * points[1].error)
+
+
+def test_probabilities_fit_where_rows_stop_and_no_decision_changes(rows):
+    X, y = rows
+    X, y = np.vstack([X, X + 0.01]), np.concatenate([y, y])
+    boost = BudgetBoostClassifier(family="boost", **QUICK).fit(X[:1500], y[:1500])
+    is_yes = y[1500:] == "yes"
+
+    def loss(policy):
+        share = policy.predict_proba(X[1500:])[np.arange(1500), is_yes.astype(int)]
+        return -np.log(share).mean()
+
+    gained = []
+    for budget in (1.0, 1.5, 2.0):
+        fitted = boost.at_budget(budget)
+        as_it_was = fitted.with_slope(1.0)
+        assert fitted.predict(X).tolist() == as_it_was.predict(X).tolist()
+        gained.append(loss(as_it_was) - loss(fitted))
+    assert np.mean(gained) > 0
+
+
 def test_it_can_be_saved_and_run_without_lightgbm(rows, tmp_path):
     X, y = rows
     boost = BudgetBoostClassifier(budget=2, **QUICK).fit(X, y)
@@ -237,6 +378,9 @@ def test_it_can_be_saved_and_run_without_lightgbm(rows, tmp_path):
         ({"bagged_tradeoffs": (-1.0,)}, "bagged_tradeoffs must be numbers >= 0"),
         ({"n_folds": 1}, "n_folds must be at least 2"),
         ({"validation_fraction": 2}, "between 0 and 1"),
+        ({"family": "oak"}, "family must be"),
+        ({"max_cost": -1.0}, "max_cost must be >= 0"),
+        ({"budget_confidence": 1.0}, "budget_confidence must be at least 0.5"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(options, match, rows):

@@ -141,9 +141,12 @@ def test_stages_go_from_cheap_to_dear_and_the_best_tree_is_kept(rng):
     frame, y = make_rows(rng)
     told = []
     tree = CostTreeClassifier(COSTS, samples=2)
-    tree._listener = told.append
-    tree.fit(frame, y)
-    assert told == tree.stages_
+    tree.fit(frame, y, callbacks=told.append)
+    assert [stage for stage in told if stage.cost is not None] == tree.stages_
+    assert told[0].name.startswith("forest, ")
+    done = [stage.done for stage in told]
+    assert done == sorted(done)
+    assert 0 < done[0] < done[-1] == 1
     names = [stage.name for stage in tree.stages_]
     assert names == ["greedy", "two steps", "2 samples"]
     assert tree.status_ == "done"
@@ -161,9 +164,11 @@ def test_more_time_means_more_samples(rng):
 
 
 def test_a_limit_too_short_for_a_greedy_tree_gives_one_and_says_so(rng):
-    frame, y = make_rows(rng)
+    # So many rows that the work cannot be done before anyone looks at the clock.
+    X = rng.normal(size=(3000, 12))
+    y = (X[:, :6].sum(axis=1) + rng.normal(size=3000) > 0).astype(int)
     with pytest.warns(StoppedEarlyWarning, match="more than the greedy"):
-        tree = CostTreeClassifier(COSTS, time_limit=1e-9).fit(frame, y)
+        tree = CostTreeClassifier([1.0] * 12, time_limit=1e-9).fit(X, y)
     assert tree.status_ == "time"
     assert [stage.name for stage in tree.stages_] == ["greedy"]
 
@@ -199,9 +204,8 @@ def test_ctrl_c_gives_the_best_tree_so_far():
 
     threading.Thread(target=interrupt, daemon=True).start()
     learner = CostTreeClassifier([1.0] * 6, 100, samples=10**6, n_estimators=8)
-    learner._listener = tell
     with pytest.warns(StoppedEarlyWarning, match="Interrupted"):
-        learner.fit(X, y)
+        learner.fit(X, y, callbacks=tell)
     assert learner.status_ == "interrupt"
     assert np.mean(learner.predict(X) == y) > 0.7
 

@@ -34,7 +34,16 @@ EIGHT = np.array([[1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 3, 5, 4, 6, 7, 8]], float).T
 EIGHT_Y = [0, 0, 0, 0, 1, 1, 1, 1]
 
 
-@parametrize_with_checks([BudgetForestClassifier(n_estimators=3)])
+# scikit-learn gives its own trees a least weight of leaves for this check.
+PURE_LEAVES = {
+    "check_class_weight_classifiers": "leaves are pure, whatever the classes weigh"
+}
+
+
+@parametrize_with_checks(
+    [BudgetForestClassifier(n_estimators=3)],
+    expected_failed_checks=lambda estimator: PURE_LEAVES,
+)
 def test_scikit_learns_checks_pass(estimator, check):
     check(estimator)
 
@@ -213,10 +222,15 @@ def test_tests_of_two_outcomes_are_bundled_in_order_of_price():
     assert plain.column.tolist() == [0, 1, 2, 3]
 
 
-def test_a_sample_has_as_many_draws_as_rows():
+def test_a_sample_has_about_as_many_draws_as_rows():
+    counts = draw_bag(100_000, 5)
+    assert abs(int(counts.sum()) - 100_000) < 1500
+    shares = np.bincount(counts, minlength=9)[:5] / 100_000
+    expected = np.exp(-1) / np.array([1, 1, 2, 6, 24])
+    assert np.allclose(shares, expected, atol=0.006)
+    # A part of the rows is drawn as among all of them.
+    assert np.array_equal(draw_bag(500, 5, 70_000), counts[70_000:70_500])
     counts = draw_bag(10_000, 5)
-    assert counts.sum() == 10_000
-    assert 0.62 < np.mean(counts > 0) < 0.645
     assert np.array_equal(counts, draw_bag(10_000, 5))
     assert not np.array_equal(counts, draw_bag(10_000, 6))
 

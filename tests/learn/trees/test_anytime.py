@@ -100,8 +100,7 @@ def test_time_limits_the_genetic_search(clinic):
 def test_stages_are_told_to_a_listener(clinic):
     heard = []
     model = ICETClassifier(clinic.costs, trials=120, random_state=0)
-    model._listener = heard.append
-    model.fit(clinic.to_frame(), clinic.y)
+    model.fit(clinic.to_frame(), clinic.y, callbacks=heard.append)
     assert heard == model.stages_
     assert heard[-1].done == 1
     best = [stage.best for stage in heard]

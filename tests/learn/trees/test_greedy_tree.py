@@ -14,8 +14,15 @@ import askless
 from askless import Costs, GreedyTreeClassifier
 from askless.datasets import make_clinic
 
+# scikit-learn gives its own trees a least weight of leaves for this check.
+PURE_LEAVES = {
+    "check_class_weight_classifiers": "leaves are pure, whatever the classes weigh"
+}
 
-@parametrize_with_checks([GreedyTreeClassifier()])
+
+@parametrize_with_checks(
+    [GreedyTreeClassifier()], expected_failed_checks=lambda estimator: PURE_LEAVES
+)
 def test_scikit_learns_checks_pass(estimator, check):
     check(estimator)
 

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from askless import ACTClassifier, ICETClassifier
-from askless._core.cost._criteria import CRITERIA
 from askless._core.cost._errors import expected_errors
-from askless._core.cost._induce import VALUES, Inducer
+from askless._core.cost._induce import Inducer
 from askless._core.cost._workspace import Workspace
 from askless.learn.trees._genetic import decode_bits, encode_value
 from askless.learn.trees._look_ahead import act_settings
 from askless.problem import PriceList
 from askless.testing import PlainGrower
 from askless.testing._reference_trees import NOTHING_PAID
+from tests.learn.trees.inducers import make_inducer
 
 
 def induce(codes, classes, mistakes, prices, **options) -> Inducer:
@@ -28,14 +28,7 @@ def induce(codes, classes, mistakes, prices, **options) -> Inducer:
         np.arange(len(classes) + 1, dtype=np.int64), classes, np.ones(len(classes)),
         np.ascontiguousarray(mistakes, dtype=float), PriceList.plain(prices).engine,
     )  # fmt: skip
-    options = {"criterion": "eg2", "value": "cost", "sample_value": "cost", **options}
-    for name, table in (
-        ("criterion", CRITERIA),
-        ("value", VALUES),
-        ("sample_value", VALUES),
-    ):
-        options[name] = table[options[name]]
-    return Inducer(workspace, stop=np.zeros(1, np.int32), **options)
+    return make_inducer(workspace, **{"criterion": "eg2", "value": "cost", **options})
 
 
 def four_leaves(*leaves):

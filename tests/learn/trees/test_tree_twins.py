@@ -7,13 +7,13 @@ import time
 import numpy as np
 import pytest
 
-from askless._core.cost._criteria import CRITERIA
 from askless._core.cost._genetic_trials import RowPricer, Trials, key_rows
-from askless._core.cost._induce import VALUES, Inducer
+from askless._core.cost._induce import Inducer
 from askless._core.cost._workspace import Workspace
 from askless.policy import Nodes, Tree
 from askless.problem import PriceList, Test
 from askless.testing import PlainGrower, plain_trial
+from tests.learn.trees.inducers import make_inducer
 
 # What C4.5 and its variants have in common.
 PRUNED = {"value": "errors", "least_part": 2.0, "needs_gain": True}
@@ -96,10 +96,7 @@ class Examples:
             np.arange(n_rows + 1, dtype=np.int64), self.classes, self.weights,
             self.mistakes, self.prices.engine,
         )  # fmt: skip
-        options["criterion"] = CRITERIA[options["criterion"]]
-        options["value"] = VALUES[options["value"]]
-        options["sample_value"] = VALUES[options.get("sample_value", "cost")]
-        return Inducer(workspace, stop=np.zeros(1, np.int32), **options)
+        return make_inducer(workspace, **options)
 
     def plain(self, **options) -> PlainGrower:
         return PlainGrower(
@@ -255,9 +252,8 @@ def test_a_trial_of_icet_costs_what_its_plain_twin_says(rng):
         n_rows = len(examples.classes)
         keys = rng.integers(2**64, size=n_rows, dtype=np.uint64)
         trials = Trials(
-            examples.compiled(criterion="eg2", value="errors").workspace, keys, 2.0,
-            CRITERIA["eg2"], VALUES["errors"],
-        )  # fmt: skip
+            examples.compiled(criterion="eg2", value="errors").workspace, keys, 2.0
+        )
         # One after another, as the search does: nothing of a trial is left behind.
         for _ in range(3):
             invented = rng.uniform(1, 20, len(examples.n_levels))

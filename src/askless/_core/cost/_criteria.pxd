@@ -26,6 +26,11 @@ cdef struct Criterion:
     bint needs_gain        # a test that tells nothing is not chosen
 
 
+# A criterion for callers in Python.
+cdef class SplitCriterion:
+    cdef Criterion settings
+
+
 cdef struct Choice:
     intp_t test          # -1: none
     intp_t cut           # largest code that goes left; -1: a child for every code

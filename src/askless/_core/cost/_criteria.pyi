@@ -14,11 +14,17 @@ class _Scored(TypedDict):
 
 CRITERIA: dict[str, int]
 
+class SplitCriterion:
+    def __init__(
+        self,
+        name: str,
+        *,
+        w: float = 1.0,
+        least_part: float = 0.0,
+        with_penalty: bool = False,
+        needs_gain: bool = False,
+    ) -> None: ...
+
 def score_all(
-    ws: Workspace,
-    criterion: int,
-    w: float = 1.0,
-    least_part: float = 0.0,
-    with_penalty: bool = False,
-    needs_gain: bool = False,
+    ws: Workspace, criterion: SplitCriterion
 ) -> tuple[list[_Scored], int]: ...

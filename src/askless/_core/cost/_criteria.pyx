@@ -311,19 +311,22 @@ cdef intp_t find_decisive(
     return -1
 
 
-def score_all(
-    Workspace ws not None,
-    int criterion,
-    float64_t w=1.0,
-    float64_t least_part=0.0,
-    bint with_penalty=False,
-    bint needs_gain=False,
-):
+cdef class SplitCriterion:
+    """How a test is judged at a node, and which tests are not chosen."""
+
+    def __init__(
+        self, str name not None, *, float64_t w=1.0, float64_t least_part=0.0,
+        bint with_penalty=False, bint needs_gain=False,
+    ):
+        self.settings = Criterion(
+            <CriterionKind> <int> CRITERIA[name], w, least_part, with_penalty,
+            needs_gain,
+        )
+
+
+def score_all(Workspace ws not None, SplitCriterion criterion not None):
     """Score every test over all rows. Returns what each is worth, and the choice."""
     cdef:
-        Criterion by = Criterion(
-            <CriterionKind> criterion, w, least_part, with_penalty, needs_gain
-        )
         Choice choice
         Node root
         intp_t test, kept, n_kept
@@ -331,7 +334,7 @@ def score_all(
     ws.weigh(0, ws.n_rows)
     scored = []
     for test in range(ws.n_tests):
-        if score_test(ws, &root, test, &by, &choice):
+        if score_test(ws, &root, test, &criterion.settings, &choice):
             scored.append(choice)
-    choice = choose(ws, &root, &by, &kept, &n_kept)
+    choice = choose(ws, &root, &criterion.settings, &kept, &n_kept)
     return scored, choice.test

@@ -16,8 +16,6 @@ class Trials:
         workspace: Workspace,
         row_keys: NDArray[np.uint64],
         least_part: float,
-        criterion: int,
-        value: int,
     ) -> None: ...
     def fitness(
         self,

@@ -14,6 +14,7 @@ from askless._core.base._keys cimport mix
 from askless._core.base._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint8_t, uint64_t,
 )
+from askless._core.cost._criteria cimport SplitCriterion
 from askless._core.cost._induce cimport Inducer
 from askless._core.cost._workspace cimport Workspace
 from askless._core.price._prices cimport Path, PricedNode, Prices, price_preorder
@@ -194,8 +195,6 @@ cdef class Trials:
         Workspace workspace not None,             # all rows, at their true prices
         const uint64_t[::1] row_keys not None,    # IN (n_rows,) alike for rows alike
         float64_t least_part,
-        int criterion,
-        int value,
     ):
         cdef intp_t n_tests = workspace.n_tests
         invented = np.ones(n_tests)
@@ -207,8 +206,9 @@ cdef class Trials:
         self.row_keys = row_keys
         self.pricer = RowPricer(workspace.prices, workspace.mistakes)
         self.inducer = Inducer(
-            workspace.copy(prices), criterion=criterion, least_part=least_part,
-            needs_gain=True, value=value, stop=np.zeros(1, np.int32),
+            workspace.copy(prices),
+            SplitCriterion("eg2", least_part=least_part, needs_gain=True),
+            value="errors", stop=np.zeros(1, np.int32),
         )
 
     def fitness(

@@ -11,18 +11,20 @@ from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc, realloc
 
 from askless._core.base._keys cimport mix_with
-from askless._core.base._types cimport float64_t, int32_t, intp_t, uint64_t
+from askless._core.base._types cimport float64_t, int32_t, intp_t
 from askless._core.cost._criteria cimport (
-    BY_DTMC, Choice, Criterion, CriterionKind, choose, score_cuts, score_test,
+    BY_DTMC, Choice, SplitCriterion, choose, score_cuts, score_test,
 )
 from askless._core.cost._errors cimport ErrorTable
 from askless._core.cost._samples cimport (
-    BY_COST, BY_ERRORS, BY_LEAVES, MAX_DEPTH, Sampler, Value, leaf_value,
+    BY_COST, BY_ERRORS, MAX_DEPTH, Sampler, Sampling, Value, leaf_value,
 )
 from askless._core.cost._workspace cimport (
     Node, Workspace, child_key, child_node, decide,
 )
 from askless._core.tree._store cimport TreeBuffer
+
+from askless._core.cost._samples import VALUES
 
 cdef enum:
     # Rows times candidates below which a second thread is not worth waking.
@@ -35,13 +37,6 @@ cdef float64_t SLACK_ERRORS = 0.1
 # Relative: a leaf that costs the same as a subtree is preferred, rounding aside.
 cdef float64_t SLACK_COST = 1e-12
 
-# What leaves are worth, by name.
-VALUES = {
-    "cost": <int> BY_COST,
-    "errors": <int> BY_ERRORS,
-    "leaves": <int> BY_LEAVES,
-}
-
 
 cdef class Inducer:
     """One growth on a workspace, at its root."""
@@ -53,46 +48,36 @@ cdef class Inducer:
     def __init__(
         self,
         Workspace workspace not None,
+        SplitCriterion criterion not None,
+        Sampling sampling=None,
         *,
-        int criterion,
-        float64_t w=1.0,
-        float64_t least_part=0.0,
-        bint with_penalty=False,
-        bint needs_gain=False,
-        int value,
+        str value not None,
         float64_t confidence=0.25,
         bint prunes=True,
-        intp_t n_samples=0,
-        int sample_value=0,
-        bint greedy_first=True,
-        bint prunes_samples=False,
-        uint64_t seed=0,
-        intp_t n_threads=1,
         bint use_bounds=True,
         const int32_t[::1] stop not None,
     ):
         cdef intp_t i
+        if sampling is None:
+            sampling = Sampling(0)
         self.ws = workspace
-        self.criterion = Criterion(
-            <CriterionKind> criterion, w, least_part, with_penalty, needs_gain
-        )
-        self.kind = <Value> value
-        self.errors = ErrorTable(confidence, value == BY_ERRORS, workspace.n_rows)
+        self.criterion = criterion.settings
+        self.kind = <Value> <int> VALUES[value]
+        self.errors = ErrorTable(confidence, self.kind == BY_ERRORS, workspace.n_rows)
         self.prunes = prunes
         self.use_bounds = use_bounds
-        self.n_samples = n_samples
-        self.n_threads = max(1, n_threads) if n_samples else 1
-        self.seed = mix_with(seed, 0)
+        self.n_samples = sampling.n_samples
+        self.n_threads = sampling.n_threads
+        self.seed = mix_with(sampling.seed, 0)
         self.stop = stop
         self.sampler = None
         self.tree = TreeBuffer()
-        if n_samples:
+        if self.n_samples:
             for i in range(self.n_threads - 1, -1, -1):
                 self.sampler = Sampler(
                     workspace if i == 0 else workspace.copy(),
-                    ErrorTable(confidence, False, workspace.n_rows), sample_value,
-                    criterion, w, greedy_first, prunes_samples, use_bounds, stop,
-                    self.sampler,
+                    ErrorTable(confidence, False, workspace.n_rows),
+                    criterion, sampling, use_bounds, stop, self.sampler,
                 )
 
     def __dealloc__(self):

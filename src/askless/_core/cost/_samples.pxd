@@ -1,7 +1,7 @@
 """Contract of sampled look-ahead: grow a tree, add up what it costs, forget it."""
 
-from askless._core.base._types cimport float64_t, int32_t, intp_t
-from askless._core.cost._criteria cimport Choice, Criterion
+from askless._core.base._types cimport float64_t, int32_t, intp_t, uint64_t
+from askless._core.cost._criteria cimport Choice, Criterion, SplitCriterion
 from askless._core.cost._errors cimport ErrorTable
 from askless._core.cost._workspace cimport Node, Workspace
 
@@ -22,6 +22,16 @@ cdef enum Value:
 cdef float64_t leaf_value(Workspace ws, Value value, ErrorTable errors) noexcept nogil
 
 
+# How sample trees are drawn, and how many.
+cdef class Sampling:
+    cdef readonly intp_t n_samples
+    cdef Value value
+    cdef bint greedy_first         # the first sample of a branch is the greedy tree
+    cdef bint prunes               # a sample may stop where a leaf is no dearer
+    cdef uint64_t seed
+    cdef intp_t n_threads
+
+
 # One for each thread; the others are reached through `next`.
 cdef class Sampler:
     cdef readonly Workspace ws
@@ -29,8 +39,8 @@ cdef class Sampler:
     cdef Sampler next
     cdef Criterion criterion
     cdef Value value
-    cdef bint greedy_first         # the first sample of a branch is the greedy tree
-    cdef bint prunes               # a sample may stop where a leaf is no dearer
+    cdef bint greedy_first
+    cdef bint prunes
     cdef bint use_bounds           # switch: changes time, never the answer
     cdef const int32_t[::1] stop   # (1,) not 0: give up as soon as possible
     cdef Choice* scored            # (n_tests,)

@@ -12,14 +12,21 @@ from libc.string cimport memcpy
 import numpy as np
 
 from askless._core.base._keys cimport draw_share, mix_with
-from askless._core.base._types cimport float64_t, int32_t, intp_t
+from askless._core.base._types cimport float64_t, int32_t, intp_t, uint64_t
 from askless._core.cost._criteria cimport (
-    BY_GAIN, Choice, Criterion, CriterionKind, choose, find_decisive, score_test,
+    BY_GAIN, Choice, Criterion, SplitCriterion, choose, find_decisive, score_test,
 )
 from askless._core.cost._errors cimport ErrorTable
 from askless._core.cost._workspace cimport (
     Node, Workspace, child_key, child_node, decide,
 )
+
+# What leaves are worth, by name.
+VALUES = {
+    "cost": <int> BY_COST,
+    "errors": <int> BY_ERRORS,
+    "leaves": <int> BY_LEAVES,
+}
 
 
 cdef float64_t leaf_value(Workspace ws, Value value, ErrorTable errors) noexcept nogil:
@@ -47,6 +54,21 @@ cdef float64_t leaf_value(Workspace ws, Value value, ErrorTable errors) noexcept
     return errors.expect(ws.weight, ws.weight - right) * dear / others
 
 
+cdef class Sampling:
+    """How many sample trees price what follows a split, and how they are grown."""
+
+    def __init__(
+        self, intp_t n_samples, *, str value="cost", bint greedy_first=True,
+        bint prunes=False, uint64_t seed=0, intp_t n_threads=1,
+    ):
+        self.n_samples = n_samples
+        self.value = <Value> <int> VALUES[value]
+        self.greedy_first = greedy_first
+        self.prunes = prunes
+        self.seed = seed
+        self.n_threads = max(1, n_threads) if n_samples else 1
+
+
 cdef class Sampler:
     """A workspace, and how to grow sample trees in it."""
 
@@ -57,21 +79,21 @@ cdef class Sampler:
         self,
         Workspace ws not None,
         ErrorTable errors not None,
-        int value,
-        int criterion,
-        float64_t w,
-        bint greedy_first,
-        bint prunes,
+        SplitCriterion criterion not None,
+        Sampling sampling not None,
         bint use_bounds,
         const int32_t[::1] stop not None,
         Sampler others=None,
     ):
         self.ws = ws
         self.errors = errors
-        self.value = <Value> value
-        self.criterion = Criterion(<CriterionKind> criterion, w, 0.0, False, False)
-        self.greedy_first = greedy_first
-        self.prunes = prunes
+        self.value = sampling.value
+        # Samples judge tests the same way, but leave none of them out.
+        self.criterion = Criterion(
+            criterion.settings.kind, criterion.settings.w, 0.0, False, False
+        )
+        self.greedy_first = sampling.greedy_first
+        self.prunes = sampling.prunes
         self.use_bounds = use_bounds
         self.stop = stop
         self.next = others

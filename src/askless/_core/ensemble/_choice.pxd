@@ -29,6 +29,14 @@ cdef inline bint is_over(
     return threshold < INFINITY and view.z >= threshold
 
 
+# 1 / price, by which tests are compared; infinite for what is free. All prices below
+# 1e-270 are taken for that much, so that no score overflows.
+cdef inline float64_t inverse_price(float64_t price) noexcept nogil:
+    if price <= 0:
+        return INFINITY
+    return 1.0 / (price if price > 1e-270 else 1e-270)
+
+
 # The test that most waits for, for its price; -1 if nothing does.
 cdef intp_t choose(
     const Model* m, const Case* c, Prices prices, const float64_t* inverse,
@@ -38,6 +46,11 @@ cdef intp_t choose(
 # Charge for a test; a delayed one orders everything that may still be asked.
 cdef float64_t pay(
     const Model* m, Case* c, Prices prices, intp_t test, intp_t code
+) noexcept nogil
+
+# The most that a test can charge now, whatever it shows.
+cdef float64_t most_charged(
+    const Model* m, const Case* c, Prices prices, intp_t test
 ) noexcept nogil
 
 # Whether a test that was not bought may still be asked.

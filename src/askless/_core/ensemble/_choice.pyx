@@ -139,7 +139,7 @@ cdef inline float64_t score_of(
     if not prices.has_groups and not prices.has_delays:
         return score * inverse[test]
     price = prices.price(test, -1, c.paid, c.is_open)
-    return score * (1.0 / price if price > 0 else INFINITY)
+    return score * inverse_price(price)
 
 
 cdef float64_t pay(
@@ -155,6 +155,27 @@ cdef float64_t pay(
         if is_wanted(m, c, other):
             amount = amount + prices.charge(other, -1, c.paid, c.is_open)
     return amount
+
+
+cdef float64_t most_charged(
+    const Model* m, const Case* c, Prices prices, intp_t test
+) noexcept nogil:
+    cdef:
+        float64_t most = 0.0
+        float64_t price
+        intp_t other, code
+    if prices.delayed[test] and not c.paid[test]:
+        for other in range(m.n_tests):
+            if is_wanted(m, c, other):
+                most = most + prices.price(other, -1, c.paid, c.is_open)
+        return most
+    most = prices.price(test, -1, c.paid, c.is_open)
+    if prices.has_outcome_prices:
+        # Codes beyond the levels are those of missing and unknown values.
+        for code in range(m.n_levels[test]):
+            price = prices.price(test, code, c.paid, c.is_open)
+            most = price if price > most else most
+    return most
 
 
 cdef bint is_wanted(const Model* m, const Case* c, intp_t test) noexcept nogil:

@@ -20,6 +20,7 @@ class Machine:
         has_means: bool,
         n_threads: int,
         is_packed: bool = True,
+        most: float = ...,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]: ...
     def trace_rows(
         self,

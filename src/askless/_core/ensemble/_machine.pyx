@@ -26,6 +26,7 @@ import numpy as np
 from askless._core.ensemble._blocks cimport make_blocks
 from askless._core.ensemble._bounds cimport begin
 from askless._core.ensemble._case cimport free_case, make_case
+from askless._core.ensemble._choice cimport inverse_price
 from askless._core.ensemble._rows cimport Results, Rows, Terms, run_each
 from askless._core.ensemble._trees cimport (
     IS_SET, MISSING_LEFT, Model, Node, VOTE, lay_out_runs, measure_subtrees,
@@ -143,6 +144,7 @@ cdef class Machine:
         bint has_means,
         int n_threads,
         bint is_packed=True,
+        float64_t most=INFINITY,
     ):
         """Run many rows; ``is_packed=False`` is slower, and the same.
 
@@ -156,7 +158,7 @@ cdef class Machine:
         cdef:
             const Model* m = &self.model
             Rows rows = self.find_rows(values, codes)
-            Terms terms = Terms(threshold, is_complete, has_means)
+            Terms terms = Terms(threshold, most, is_complete, has_means)
             # One row more, so that there is a place to point at.
             float64_t[:, ::1] raw = np.empty((rows.n_rows + 1, m.n_outputs))
             float64_t[::1] cost = np.empty(rows.n_rows + 1)
@@ -165,6 +167,7 @@ cdef class Machine:
             float64_t[::1] inverse = inverse_prices(prices)
             bint is_block = (
                 m.mode == VOTE and not has_means and not threshold < INFINITY
+                and not most < INFINITY
             )
         is_packed &= self.vote_rows is not None
         if is_block and is_packed and not prices.has_groups and not prices.has_delays:
@@ -203,7 +206,7 @@ cdef class Machine:
         cdef:
             const Model* m = &self.model
             Rows rows = self.find_rows(values, codes)
-            Terms terms = Terms(INFINITY, False, True)
+            Terms terms = Terms(INFINITY, INFINITY, False, True)
             float64_t[:, ::1] raw = np.empty((rows.n_rows + 1, m.n_outputs))
             float64_t[::1] cost = np.empty(rows.n_rows + 1)
             int32_t[::1] n_bought = np.empty(rows.n_rows + 1, dtype=np.int32)
@@ -293,6 +296,9 @@ cdef tuple cut_off(intp_t n_rows, first, second, third):
 
 def inverse_prices(Prices prices not None):
     """Return 1 / price of each test, infinite for what is free; never empty."""
-    with np.errstate(divide="ignore"):
-        inverse = 1.0 / np.asarray(prices.full)
-    return np.append(inverse, 0.0)
+    cdef:
+        float64_t[::1] inverse = np.zeros(prices.n_tests + 1)
+        intp_t test
+    for test in range(prices.n_tests):
+        inverse[test] = inverse_price(prices.full[test])
+    return np.asarray(inverse)

@@ -34,6 +34,7 @@ cdef inline intp_t code_of(
 cdef struct Terms:
     # When a row stops, and what must be kept up for it.
     float64_t threshold   # once the lead is so many deviations; infinite for never
+    float64_t most        # before a purchase that may bring what is spent above this
     bint is_complete      # go on until every tree has ended
     bint has_means        # of votes: whether sums must be good for probabilities
 

@@ -13,7 +13,7 @@ from askless._core.ensemble._case cimport (
     Case, copy_deep, free_case, make_case, reset,
 )
 from askless._core.ensemble._choice cimport (
-    View, choose, finish, is_over, look, pay,
+    View, choose, finish, is_over, look, most_charged, pay,
 )
 from askless._core.ensemble._trees cimport Model, NUMBER
 from askless._core.price._prices cimport Prices
@@ -67,6 +67,10 @@ cdef void run_row(
             break
         test = choose(m, c, prices, inverse, &view)
         if test < 0:
+            break
+        if terms.most < INFINITY and (
+            spent + most_charged(m, c, prices, test) > terms.most
+        ):
             break
         code = code_of(m, rows, row, test)
         spent = spent + pay(m, c, prices, test, code)

@@ -14,7 +14,7 @@ from askless._core.ensemble._case cimport (
     Case, SKIPPED, copy_deep, free_case, make_case, reset,
 )
 from askless._core.ensemble._choice cimport (
-    View, choose, finish, is_over, is_wanted, look, pay,
+    View, choose, finish, is_over, is_wanted, look, most_charged, pay,
 )
 from askless._core.ensemble._joint cimport largest_sum, least_sum, refresh_runs
 from askless._core.ensemble._machine cimport Machine
@@ -43,6 +43,7 @@ cdef class Walk:
     cdef Prices prices
     cdef Case* case
     cdef float64_t[::1] inverse
+    cdef float64_t spent
 
     def __cinit__(self):
         self.case = NULL
@@ -63,6 +64,7 @@ cdef class Walk:
 
     def restart(self):
         """Go back to where nothing was bought."""
+        self.spent = 0.0
         reset(
             &self.machine.model, self.case, self.machine.root, self.prices.n_groups
         )
@@ -71,14 +73,14 @@ cdef class Walk:
         """Note what a test has shown; a code below 0 if it was skipped."""
         cdef const Model* m = &self.machine.model
         if code >= 0:
-            pay(m, self.case, self.prices, test, code)
+            self.spent += pay(m, self.case, self.prices, test, code)
             buy(m, self.case, test, code)
             return
         if code == PAID_SKIP:
-            pay(m, self.case, self.prices, test, -1)
+            self.spent += pay(m, self.case, self.prices, test, -1)
         self.case.state[test] = SKIPPED
 
-    def stand(self, float64_t threshold, bint is_complete):
+    def stand(self, float64_t threshold, float64_t most, bint is_complete):
         """Return where the case stands.
 
         Returns
@@ -104,6 +106,10 @@ cdef class Walk:
         look(m, c, True, &view)
         if not is_over(c, &view, threshold, is_complete):
             test = choose(m, c, self.prices, &self.inverse[0], &view)
+            if test >= 0 and (
+                self.spent + most_charged(m, c, self.prices, test) > most
+            ):
+                test = -1
         finish(m, c, &raw[0])
         ahead = []
         if test >= 0:

@@ -16,8 +16,8 @@ from askless.learn._scoring import mistake_costs
 from askless.learn._validation import ValidationPoint, summarise_rows
 from askless.learn.boost._calibrate import (
     Stops,
+    fill_budget,
     rows_needed,
-    threshold_for_cost,
     threshold_for_loss,
     trace_stops,
 )
@@ -38,6 +38,8 @@ class AdaptivePoint(ValidationPoint):
     ----------
     threshold : float
         When it stops; infinite if only when it is settled.
+    max_cost : float
+        What every row may cost; infinite for no limit.
     full_cost : float
         Mean cost of a lossless run.
     disagreement : float
@@ -57,6 +59,7 @@ class AdaptivePoint(ValidationPoint):
     """
 
     threshold: float
+    max_cost: float
     full_cost: float
     disagreement: float
 
@@ -74,7 +77,10 @@ class AdaptiveEnsemble(BaseEstimator):
     model : estimator
         A fitted random forest, extra trees, gradient boosting or histogram boosting of
         scikit-learn, a LightGBM or XGBoost model, or a forest of Askless; for two
-        classes, more, or numbers.
+        classes, more, or numbers. Or a pipeline that ends in one: its raw columns are
+        what is bought, so one-hot columns of one of them are one purchase. Scalers,
+        `SimpleImputer`, `OneHotEncoder`, `OrdinalEncoder`, selectors and
+        `ColumnTransformer` are known; values are read in double precision.
     costs : Costs, mapping or sequence, default=None
         What each feature costs, by name or by position; 1 each by default. Groups,
         delays and prices by outcome are charged as everywhere.
@@ -88,6 +94,9 @@ class AdaptiveEnsemble(BaseEstimator):
         Stop early, and let at most this share of predictions be wrong.
     budget : float, default=None
         Stop early, and spend at most this on average.
+    max_cost : float, default=None
+        The most that any row may cost: a row stops before it could pay more, and is
+        then no longer sure to get the full model's prediction.
     stop : {"settled", "complete"}, default="settled"
         Without one of these three: stop when the prediction is settled, or go on until
         every tree has ended, so that probabilities are the full model's too.
@@ -150,6 +159,7 @@ class AdaptiveEnsemble(BaseEstimator):
         max_disagreement: float | None = None,
         max_error: float | None = None,
         budget: float | None = None,
+        max_cost: float | None = None,
         stop: Literal["settled", "complete"] = "settled",
         tolerance: float = 0.0,
         bounds: Literal["auto", "path", "deep", "joint", "vote"] = "auto",
@@ -162,6 +172,7 @@ class AdaptiveEnsemble(BaseEstimator):
         self.max_disagreement = max_disagreement
         self.max_error = max_error
         self.budget = budget
+        self.max_cost = max_cost
         self.stop = stop
         self.tolerance = tolerance
         self.bounds = bounds
@@ -204,6 +215,7 @@ class AdaptiveEnsemble(BaseEstimator):
             )
         options: dict[str, Any] = {
             "is_complete": self.stop == "complete",
+            "max_cost": self.max_cost,
             "tolerance": self.tolerance,
             "bounds": self.bounds,
         }
@@ -260,9 +272,48 @@ class AdaptiveEnsemble(BaseEstimator):
                 f"{stops.n_rows}. Give more rows, or a larger {name}."
             )
         true = None if y is None else _encode_truth(policy, y, stops.n_rows)
-        threshold = self._threshold(policy, target, stops, final, true)
-        self.point_ = _measure(policy, stops, final, true, threshold)
-        return policy.with_stop(threshold=None if threshold == np.inf else threshold)
+        most = np.inf if self.max_cost is None else float(self.max_cost)
+        full_cost = float(stops.at(np.inf)[0].mean())
+        stops = stops.limit(most)
+        if name == "budget":
+            threshold, limit = self._fill(policy, value, stops, final)
+            most = min(most, limit)
+        else:
+            threshold = self._threshold(policy, target, stops, final, true)
+        self.point_ = AdaptivePoint(
+            threshold=threshold,
+            max_cost=most,
+            full_cost=full_cost,
+            **_measure(policy, stops.limit(most), final, true, threshold),
+        )
+        return policy.with_stop(
+            threshold=None if threshold == np.inf else threshold,
+            max_cost=None if most == np.inf else most,
+        )
+
+    def _fill(
+        self, policy: Ensemble, budget: float, stops: Stops, final: NDArray[np.float64]
+    ) -> tuple[float, float]:
+        """Return the threshold, and the limit for every row, that use up a budget.
+
+        Of those that do, what agrees most with the full model, then what spends more.
+        """
+        # No row can pay more than for all that the model asks.
+        dearest = float(policy.prices.full[policy.used_tests].sum())
+
+        def bound(cost: NDArray[np.float64], most: float) -> float:
+            return float((cost.sum() + min(dearest, most)) / (stops.n_rows + 1))
+
+        def differ(filled: tuple[float, float]) -> tuple[float, float]:
+            threshold, most = filled
+            cost, predicted = stops.limit(most).at(threshold)
+            changed = float(np.mean(_differs(policy, predicted, final)))
+            return changed, -float(cost.mean())
+
+        threshold, most = min(fill_budget(stops, bound, budget), key=differ)
+        if stops.limit(most).at(threshold)[0].max(initial=0.0) == 0 < budget:
+            _warn_of_prior(policy, budget)
+        return threshold, most
 
     def _threshold(
         self,
@@ -273,11 +324,6 @@ class AdaptiveEnsemble(BaseEstimator):
         true: NDArray[np.float64] | None,
     ) -> float:
         name, value = target
-        if name == "budget":
-            threshold = threshold_for_cost(stops, value, policy.prices.cost_of_all())
-            if stops.at(threshold)[0].max(initial=0.0) == 0 < value:
-                _warn_of_prior(policy, value)
-            return threshold
         wanted = final if name == "max_disagreement" else true
         assert wanted is not None
         is_loss = _differs(policy, stops.predicted, wanted[:, None])
@@ -299,8 +345,16 @@ class AdaptiveEnsemble(BaseEstimator):
         """Return the prediction for each row."""
         return self._policy.predict(X, n_jobs=count_threads(self.n_jobs))
 
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """How much each feature moves what the model says; see Policy.importances."""
+        return np.array(list(self._policy.importances().values()))
+
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class where each row stopped."""
+        """Return the probability of each class where each row stopped.
+
+        With ``stop="complete"`` these are the full model's own.
+        """
         return self._policy.predict_proba(X, n_jobs=count_threads(self.n_jobs))
 
     def cost(self, X: Any) -> NDArray[np.float64]:
@@ -352,16 +406,12 @@ def _measure(
     final: NDArray[np.float64],
     true: NDArray[np.float64] | None,
     threshold: float,
-) -> AdaptivePoint:
+) -> dict[str, Any]:
     """Return what a threshold does on the rows that were traced."""
     cost, predicted = stops.at(threshold)
     is_wrong = None if true is None else _differs(policy, predicted, true)
-    return AdaptivePoint(
-        threshold=threshold,
-        full_cost=float(stops.at(np.inf)[0].mean()),
-        disagreement=float(np.mean(_differs(policy, predicted, final))),
-        **summarise_rows(cost, is_wrong),
-    )
+    disagreement = float(np.mean(_differs(policy, predicted, final)))
+    return {"disagreement": disagreement, **summarise_rows(cost, is_wrong)}
 
 
 def _differs(policy: Ensemble, a: Any, b: Any) -> NDArray[np.bool_]:

@@ -6,21 +6,32 @@ This module must not know budgets, nor which of several boosters is taken.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.ensemble import RandomForestClassifier
 
 from askless.exceptions import MissingExtraError
 from askless.learn._examples import Examples
 from askless.learn.boost._booster_rows import BoosterRows, choose_tests
 from askless.learn.boost._compile import compile_source
-from askless.learn.sources import read_lightgbm_text
+from askless.learn.sources import read_lightgbm_text, read_model
 from askless.policy import Ensemble, EnsembleTrees, Output
+from askless.problem import Costs, Outcome
 
-__all__ = ["BoosterPlan", "decide_at_once", "grow_policy", "import_lightgbm"]
+__all__ = [
+    "BoosterPlan",
+    "ForestPlan",
+    "decide_at_once",
+    "grow_policy",
+    "import_lightgbm",
+    "rank_columns",
+]
 
+# Rows and rounds that columns are ranked by.
+RANKED_ROWS, RANKED_ROUNDS = 10_000, 30
 # Of bagged boosters: the share of rows that a tree sees, how much slower they learn,
 # and how much more their leaves are shrunk.
 BAGGING, SLOWER, BAGGED_L2 = 0.5, 0.7, 3.0
@@ -39,6 +50,8 @@ class BoosterPlan:
         a third more rounds, and shrinks its leaves.
     n_estimators, n_leaves, learning_rate, l2, n_jobs
         As ``BudgetBoostClassifier`` has them.
+    columns : tuple of int or None
+        The only columns that it may use; None for all.
     """
 
     tradeoff: float
@@ -48,6 +61,14 @@ class BoosterPlan:
     learning_rate: float
     l2: float | None
     n_jobs: int
+    columns: tuple[int, ...] | None = None
+
+    @property
+    def family(self) -> str:
+        """What kind of model this is, in a word or two."""
+        if self.columns is not None:
+            return "few columns"
+        return "bagged" if self.is_bagged else "boost"
 
     def options(self, prices: NDArray[np.float64], n_classes: int) -> dict[str, Any]:
         """Return the parameters of LightGBM for prices and a number of classes."""
@@ -73,38 +94,107 @@ class BoosterPlan:
             found |= {"bagging_fraction": BAGGING, "bagging_freq": 1}
             found["learning_rate"] = SLOWER * self.learning_rate
         if self.tradeoff and prices.any():
+            prices = _in_range(prices)
             found["cegb_tradeoff"] = self.tradeoff / float(prices.mean())
             found["cegb_penalty_feature_lazy"] = prices.tolist()
         return found
 
 
+def _in_range(prices: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return prices that LightGBM can read: it stumbles over numbers next to zero.
+
+    Only how large they are beside each other matters.
+    """
+    largest = float(prices.max())
+    if not 1e-100 < largest < 1e100:
+        prices = prices / largest
+    return np.where(prices < 1e-100, 0.0, prices)
+
+
+@dataclass(frozen=True)
+class ForestPlan:
+    """How a random forest is grown, which knows nothing of prices.
+
+    Attributes
+    ----------
+    n_trees : int
+        How many trees.
+    most_leaves : int
+        Leaves of a tree, at most.
+    seed : int
+        Draws rows and columns.
+    n_jobs : int
+        Threads.
+    """
+
+    n_trees: int
+    most_leaves: int
+    seed: int
+    n_jobs: int
+    tradeoff: float = 0.0
+    is_bagged: bool = False
+    family: str = "forest"
+
+    @property
+    def n_leaves(self) -> int:
+        """The most leaves of a tree."""
+        return self.most_leaves
+
+    def grow(
+        self,
+        train: BoosterRows,
+        classes: tuple[Outcome, ...],
+        costs: Costs,
+        names: list[str],
+    ) -> Ensemble:
+        """Return the forest as a policy; columns must be numbers."""
+        model = RandomForestClassifier(
+            self.n_trees,
+            max_leaf_nodes=self.most_leaves,
+            random_state=self.seed,
+            n_jobs=self.n_jobs,
+        ).fit(train.matrix, train.rows.class_ids, train.rows.weights)
+        source = replace(read_model(model), classes=classes)
+        return compile_source(source, costs, names=names)
+
+
 def grow_policy(
-    plan: BoosterPlan, train: BoosterRows, valid: BoosterRows, examples: Examples
+    plan: BoosterPlan | ForestPlan,
+    train: BoosterRows,
+    valid: BoosterRows,
+    classes: tuple[Outcome, ...],
+    costs: Costs,
+    names: list[str],
 ) -> Ensemble:
-    """Return a booster as a policy that stops when it is settled.
+    """Return a booster or forest as a policy that stops when it is settled.
 
     Parameters
     ----------
-    plan : BoosterPlan
+    plan : BoosterPlan or ForestPlan
         How to grow it.
     train, valid : BoosterRows
         Rows to grow on, and validation rows that say when to stop adding trees.
-    examples : Examples
-        For their classes and costs.
+    classes, costs, names
+        Those of the examples.
     """
-    lightgbm, tests, classes = import_lightgbm(), train.tests, examples.classes
+    if isinstance(plan, ForestPlan):
+        return plan.grow(train, classes, costs, names)
+    lightgbm, tests = import_lightgbm(), train.tests
     categories = [i for i, test in enumerate(tests) if test.kind == "category"]
     data = lightgbm.Dataset(
-        train.matrix, train.rows.class_ids, weight=train.rows.weights,
-        categorical_feature=categories, params={"verbose": -1},
+        _blank(train.matrix, plan.columns), train.rows.class_ids,
+        weight=train.rows.weights, categorical_feature=categories,
+        params={"verbose": -1},
     )  # fmt: skip
     # LightGBM knows no class but those that it learns.
     is_known = valid.rows.class_ids >= 0
     known = valid if is_known.all() else valid.take(is_known)
     held_out = data.create_valid(
-        known.matrix, known.rows.class_ids, weight=known.rows.weights
+        _blank(known.matrix, plan.columns),
+        known.rows.class_ids,
+        weight=known.rows.weights,
     )
-    prices = examples.costs.price_list(tests).full
+    prices = costs.price_list(tests).full
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         booster = lightgbm.train(
@@ -119,7 +209,47 @@ def grow_policy(
         classes=classes,
         categories={i: tests[i].outcomes for i in categories},
     )
-    return compile_source(source, examples.costs, names=examples.names)
+    return compile_source(source, costs, names=names)
+
+
+def _blank(
+    matrix: NDArray[np.float64], columns: tuple[int, ...] | None
+) -> NDArray[np.float64]:
+    """Return a matrix in which all other columns say nothing."""
+    if columns is None:
+        return matrix
+    kept = np.zeros_like(matrix)
+    kept[:, columns] = matrix[:, columns]
+    return kept
+
+
+def rank_columns(
+    train: BoosterRows, n_classes: int, n_jobs: int
+) -> NDArray[np.float64]:
+    """Return how much each column tells: the gain of a short booster without prices.
+
+    Parameters
+    ----------
+    train : BoosterRows
+        Rows to grow on; of many, the first ones are taken.
+    n_classes : int
+        How many classes there are.
+    n_jobs : int
+        Threads.
+    """
+    lightgbm = import_lightgbm()
+    plan = BoosterPlan(0.0, False, RANKED_ROUNDS, 31, 0.1, None, n_jobs)
+    some = slice(0, RANKED_ROWS)
+    categories = [i for i, test in enumerate(train.tests) if test.kind == "category"]
+    data = lightgbm.Dataset(
+        train.matrix[some], train.rows.class_ids[some],
+        categorical_feature=categories, params={"verbose": -1},
+    )  # fmt: skip
+    options = plan.options(np.zeros(0), n_classes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        booster = lightgbm.train(options, data, RANKED_ROUNDS)
+    return np.asarray(booster.feature_importance("gain"), dtype=np.float64)
 
 
 def decide_at_once(examples: Examples) -> Ensemble:

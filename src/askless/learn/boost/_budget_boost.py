@@ -7,12 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from askless._progress import Reporter
 from askless.exceptions import InvalidOptionError
 from askless.learn._base import PolicyClassifier
-from askless.learn._checks import check_budget, check_count, check_share
+from askless.learn._checks import (
+    check_budget,
+    check_choice,
+    check_count,
+    check_share,
+)
 from askless.learn._examples import Examples, KnownRows
+from askless.learn._stages import warn_interrupted
 from askless.learn._validation import summarise_rows
 from askless.learn.boost._booster_rows import BoosterRows, split_rows
 from askless.learn.boost._boosters import (
@@ -23,17 +31,27 @@ from askless.learn.boost._boosters import (
 )
 from askless.learn.boost._calibrate import (
     Stops,
+    calibrate,
     join_stops,
     list_thresholds,
     trace_stops,
 )
-from askless.learn.boost._candidates import BoostPoint, Candidates
+from askless.learn.boost._candidates import BoostPoint, Candidates, Goal
+from askless.learn.boost._families import FAMILIES, Plan, list_large
 from askless.policy import Ensemble
+from askless.problem._jobs import count_threads
+from askless.problem._sweep import run_tasks
 
 __all__ = ["BudgetBoostClassifier"]
 
 # With fewer validation rows, rows left out of growing are chosen on as well.
 FEW_ROWS, N_FOLDS = 500, 5
+# Of several classes fewer folds, and none where boosters have very many trees.
+SEVERAL_FOLDS, MOST_FOLDED = 3, 12
+# Validation rows that are traced, at most: more of them tell little more.
+MOST_TRACED = 3_000
+# Of these, rows that are kept for the probabilities of other budgets.
+MOST_KEPT = 600
 
 
 class BudgetBoostClassifier(PolicyClassifier):
@@ -52,8 +70,21 @@ class BudgetBoostClassifier(PolicyClassifier):
     budget : float, default=None
         What a row may cost on average. None for the least error, whatever it costs.
     mistakes : number, matrix or mapping, default=None
-        Cost of a wrong decision, ``mistakes[true][decision]``, for ``total_cost`` and
-        scorers; boosters are grown and decide without. Those of `costs` by default.
+        Cost of a wrong decision, ``mistakes[true][decision]``. What mistakes cost on
+        average is then made least, instead of the error: within the budget, or without
+        one together with what tests cost, so that a row stops when the next test is
+        not worth its price. Boosters are grown and decide without. Those of `costs` by
+        default.
+    budget_confidence : float, default=0.95
+        How sure it must be that the mean cost of new rows is within the budget. None
+        to keep the budget on the rows to choose on only, and spend more.
+    max_cost : float, default=None
+        The most that any row may cost: a row stops before it could pay more.
+    family : {"auto", "boost", "forest"}, default="auto"
+        What to choose from. "boost": small boosters, one for each tradeoff. "auto":
+        also boosters as large as LightGBM's default (31 leaves), one without penalties
+        on the columns that tell most, and where rows are few a random forest.
+        "forest": small boosters and a random forest.
     tradeoffs : tuple of float, default=(0.001, 0.01, 0.04, 0.15)
         How much costs count, in units of the mean cost: one model each.
     bagged_tradeoffs : tuple of float, default=(0.001, 0.025, 0.3)
@@ -75,7 +106,10 @@ class BudgetBoostClassifier(PolicyClassifier):
         With fewer than 500 validation rows, the rows that boosters grow on are used
         to choose on as well: they are divided into so many folds, and each fold is run
         by boosters grown without it. 0 for validation rows only. By default 5 for two
-        classes, and 0 for more, where growing so many boosters takes long.
+        classes, 3 for up to 12, and 0 for more, where growing takes long.
+    class_weight : mapping or "balanced", default=None
+        Factors of the weights of the rows of each class; "balanced" makes all classes
+        weigh the same.
     random_state : int, default=None
         Chooses the validation rows and the folds.
     n_jobs : int, default=None
@@ -94,9 +128,12 @@ class BudgetBoostClassifier(PolicyClassifier):
 
     Notes
     -----
-    The budget is kept on the rows to choose on, on average: the validation rows,
-    and with few of them the folds. ``point_`` tells of these rows, its ``cost_stderr``
-    how far new rows may lie from the budget. Penalties count a feature at its full
+    The budget is kept on average, not by each row. ``point_`` tells of the rows that it
+    was chosen on: the validation rows, and with few of them the folds; its
+    ``cost_stderr`` how far new rows may lie from them. Where one threshold costs too
+    little and the next too much, a limit for every row fills the budget. Probabilities
+    are fitted to where validation rows stop, by a factor of the log-odds. Penalties
+    count a feature at its full
     price; the run charges groups, delays and prices by outcome as they are.
 
     Needs LightGBM: ``pip install 'askless[boost]'``.
@@ -119,6 +156,9 @@ class BudgetBoostClassifier(PolicyClassifier):
         budget: float | None = None,
         *,
         mistakes: Any = None,
+        budget_confidence: float | None = 0.95,
+        max_cost: float | None = None,
+        family: str = "auto",
         tradeoffs: tuple[float, ...] = (0.001, 0.01, 0.04, 0.15),
         bagged_tradeoffs: tuple[float, ...] = (0.001, 0.025, 0.3),
         n_estimators: int = 300,
@@ -127,12 +167,16 @@ class BudgetBoostClassifier(PolicyClassifier):
         l2: float | None = None,
         validation_fraction: float = 0.2,
         n_folds: int | None = None,
+        class_weight: Any = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.costs = costs
         self.budget = budget
         self.mistakes = mistakes
+        self.budget_confidence = budget_confidence
+        self.max_cost = max_cost
+        self.family = family
         self.tradeoffs = tradeoffs
         self.bagged_tradeoffs = bagged_tradeoffs
         self.n_estimators = n_estimators
@@ -141,6 +185,7 @@ class BudgetBoostClassifier(PolicyClassifier):
         self.l2 = l2
         self.validation_fraction = validation_fraction
         self.n_folds = n_folds
+        self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -149,13 +194,19 @@ class BudgetBoostClassifier(PolicyClassifier):
         if len(examples.classes) == 1:
             return self._buy_nothing(examples)
         train, valid = split_rows(examples, self.validation_fraction, self.random_state)
-        plans = self._list_plans(examples.n_threads)
-        self.models_ = _grow_all(plans, train, valid, examples)
-        stops = [[_trace(model, valid, examples)] for model in self.models_]
-        chosen_on = [valid.rows]
-        for some, left_out in self._list_folds(train, valid):
+        plans = self._list_plans(train, examples)
+        folds = self._list_folds(train, valid)
+        telling = _Telling(examples.reporter, len(plans) * (1 + len(folds)))
+        grown_on = [train, *(train.take(some) for some, _ in folds)]
+        plans, by_rows = _grow_all(plans, grown_on, valid, examples, telling)
+        self.models_ = by_rows[0]
+        traced = _take_some(valid, self.random_state)
+        stops = [[_trace(model, traced, examples)] for model in self.models_]
+        chosen_on = [traced.rows]
+        for (_, left_out), grown in zip(folds, by_rows[1:], strict=True):
+            if len(grown) < len(plans):
+                continue  # a fold counts if all boosters have run it
             rows = train.take(left_out)
-            grown = _grow_all(plans, train.take(some), valid, examples)
             for parts, model in zip(stops, grown, strict=True):
                 parts.append(_trace(model, rows, examples))
             chosen_on.append(rows.rows)
@@ -166,13 +217,31 @@ class BudgetBoostClassifier(PolicyClassifier):
             [join_stops(parts) for parts in stops],
             np.concatenate([rows.class_ids for rows in chosen_on]).astype(np.float64),
             _join_weights(chosen_on),
+            np.repeat(np.arange(len(chosen_on)), [part.n_rows for part in chosen_on])
+            if len(chosen_on) > 1
+            else None,
         )
-        policy, point = self._candidates.choose(self.budget)
+        self._mistakes = examples.costs.mistake_matrix(examples.classes)
+        self._calibrated_on = traced.rows.take(slice(0, MOST_KEPT))
+        policy, point = self._candidates.choose(self._goal(self.budget))
         self.point_ = point
-        return policy
+        return calibrate(policy, self._calibrated_on, examples.n_threads)
 
     def _check_options(self) -> None:
         check_budget(self.budget)
+        check_choice("family", self.family, FAMILIES)
+        if self.max_cost is not None and not self.max_cost >= 0:
+            raise InvalidOptionError(
+                f"max_cost must be >= 0. Got {self.max_cost!r}. Leave it out for no "
+                "limit."
+            )
+        sure = self.budget_confidence
+        if sure is not None and not 0.5 <= sure < 1:
+            raise InvalidOptionError(
+                "budget_confidence must be at least 0.5 and below 1. Got "
+                f"{sure!r}. Leave it out for 0.95, or give None to keep the budget on "
+                "the rows to choose on only."
+            )
         check_count("n_estimators", self.n_estimators, least=1)
         check_share("validation_fraction", self.validation_fraction, usual=0.2)
         if not len(self.tradeoffs) or any(not t >= 0 for t in self.tradeoffs):
@@ -193,10 +262,14 @@ class BudgetBoostClassifier(PolicyClassifier):
             )
         import_lightgbm()
 
-    def _list_plans(self, n_jobs: int) -> list[BoosterPlan]:
+    def _goal(self, budget: float | None) -> Goal:
+        most = np.inf if self.max_cost is None else float(self.max_cost)
+        return Goal(budget, self.budget_confidence, most, self._mistakes)
+
+    def _list_plans(self, train: BoosterRows, examples: Examples) -> list[Plan]:
         plain = [(float(tradeoff), False) for tradeoff in self.tradeoffs]
         bagged = [(float(tradeoff), True) for tradeoff in self.bagged_tradeoffs]
-        return [
+        small = [
             BoosterPlan(
                 tradeoff,
                 is_bagged,
@@ -204,17 +277,21 @@ class BudgetBoostClassifier(PolicyClassifier):
                 self.n_leaves,
                 self.learning_rate,
                 self.l2,
-                n_jobs,
+                examples.n_threads,
             )
             for tradeoff, is_bagged in plain + bagged
         ]
+        prices = examples.costs.price_list(train.tests)
+        seed = 0 if self.random_state is None else int(self.random_state)
+        return [*small, *list_large(small[0], self.family, train, prices, seed)]
 
     def _list_folds(self, train: BoosterRows, valid: BoosterRows) -> list[Any]:
         """Return rows to grow on and rows left out, if validation rows are few."""
         counts = np.bincount(train.rows.class_ids)
         n_folds = self.n_folds
         if n_folds is None:
-            n_folds = N_FOLDS if len(counts) == 2 else 0
+            few = SEVERAL_FOLDS if len(counts) <= MOST_FOLDED else 0
+            n_folds = N_FOLDS if len(counts) == 2 else few
         if not n_folds or valid.rows.n_rows >= FEW_ROWS:
             return []
         if counts.min() < n_folds:
@@ -253,16 +330,69 @@ class BudgetBoostClassifier(PolicyClassifier):
         check_is_fitted(self)
         if self._candidates is None:
             return self.models_[0]  # one class: nothing is ever bought
-        return self._candidates.choose(budget)[0]
+        policy = self._candidates.choose(self._goal(budget))[0]
+        return calibrate(policy, self._calibrated_on, count_threads(self.n_jobs))
 
 
 def _grow_all(
-    plans: list[BoosterPlan],
-    train: BoosterRows,
+    plans: list[Plan],
+    grown_on: list[BoosterRows],
     valid: BoosterRows,
     examples: Examples,
-) -> list[Ensemble]:
-    return [grow_policy(plan, train, valid, examples) for plan in plans]
+    telling: _Telling,
+) -> tuple[list[Plan], list[list[Ensemble]]]:
+    """Return a booster for each plan on each set of rows, and the plans.
+
+    Fewer if someone asks to stop, or by Ctrl-C: the plans are those of the boosters
+    grown on the first set. They are tasks of joblib: one after another, unless
+    ``joblib.parallel_config`` says that several run at once.
+    """
+    facts = (examples.classes, examples.costs, examples.names)
+    tasks = [(plan, rows, valid, *facts) for rows in grown_on for plan in plans]
+    grown: dict[int, Ensemble] = {}
+
+    def add(i: int, model: Ensemble) -> bool:
+        grown[i] = model
+        telling.tell_one()
+        return telling.reporter.wants_stop and min(grown) < len(plans)
+
+    try:
+        run_tasks(grow_policy, tasks, on_done=add)
+    except KeyboardInterrupt:
+        if not grown or min(grown) >= len(plans):
+            raise
+        telling.reporter.wants_stop = True
+        warn_interrupted("Interrupted: chosen from the boosters grown so far.")
+    ready = [i for i in range(len(plans)) if i in grown]
+    starts = range(0, len(tasks), len(plans))
+    by_rows = [[grown[s + i] for i in ready if s + i in grown] for s in starts]
+    return [plans[i] for i in ready], by_rows
+
+
+class _Telling:
+    """Counts the boosters that are grown, and tells how many there are."""
+
+    def __init__(self, reporter: Reporter, n_boosters: int) -> None:
+        self.reporter = reporter
+        self.n_boosters = n_boosters
+        self.n_grown = 0
+
+    def tell_one(self) -> None:
+        """Tell that one more booster is there."""
+        self.n_grown += 1
+        self.reporter.tell(
+            f"booster {self.n_grown} of {self.n_boosters}",
+            done=self.n_grown / self.n_boosters,
+        )
+
+
+def _take_some(rows: BoosterRows, random_state: Any) -> BoosterRows:
+    """Return so many rows as are worth tracing, drawn at random."""
+    n_rows = rows.rows.n_rows
+    if n_rows <= MOST_TRACED:
+        return rows
+    drawn = check_random_state(random_state).permutation(n_rows)[:MOST_TRACED]
+    return rows.take(np.sort(drawn))
 
 
 def _trace(model: Ensemble, rows: BoosterRows, examples: Examples) -> Stops:

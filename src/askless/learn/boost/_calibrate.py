@@ -10,18 +10,25 @@ expected loss of a new row that is like them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
+from askless.learn._examples import KnownRows
 from askless.policy import Ensemble
 from askless.policy.ensemble._ensemble import Trace
 
 __all__ = [
+    "Bound",
     "Stops",
+    "calibrate",
+    "fill_budget",
+    "fit_slope",
     "join_stops",
     "list_stops",
     "list_thresholds",
@@ -34,8 +41,17 @@ __all__ = [
 
 # Thresholds tried for each model: as many quantiles of what was reached.
 N_THRESHOLDS = 80
+# Thresholds among which one that uses up a budget is sought, at most.
+MOST_CHANGES = 20_000
+# Rows that probabilities are fitted on, at least and at most.
+FEWEST_ROWS, MOST_CALIBRATED = 50, 500
+# The least and the largest factor of log-odds.
+SLOPES = (0.05, 5.0)
 # Neighbours on each side over which the error of a threshold is averaged.
 N_NEIGHBOURS = 4
+
+# What a new row may be expected to pay, given what each row pays, and at most may pay.
+Bound = Callable[[NDArray[np.float64], float], float]
 
 
 @dataclass(frozen=True)
@@ -68,6 +84,15 @@ class Stops:
         step = np.argmax(self.reached >= threshold, axis=1)
         rows = np.arange(self.n_rows)
         return self.cost[rows, step], self.predicted[rows, step]
+
+    def limit(self, most: float) -> Stops:
+        """Return where rows stop that may pay at most so much each."""
+        if most == np.inf:
+            return self
+        n_within = np.count_nonzero(self.cost <= most, axis=1)
+        last = np.minimum(self.last, np.maximum(n_within - 1, 0))
+        is_over = np.arange(self.cost.shape[1]) >= last[:, None]
+        return replace(self, reached=np.where(is_over, np.inf, self.reached), last=last)
 
     def worst_threshold(self, is_loss: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the highest threshold at which each row is lost; -inf if at none.
@@ -221,34 +246,140 @@ def threshold_for_loss(worst: NDArray[np.float64], target: float) -> float | Non
     return 0.0 if limit < 0 else float(np.nextafter(limit, np.inf))
 
 
-def threshold_for_cost(stops: Stops, budget: float, largest: float) -> float:
+def threshold_for_cost(stops: Stops, bound: Bound, budget: float) -> float:
     """Return the highest threshold whose bound on the mean cost is within a budget.
 
     Parameters
     ----------
     stops : Stops
         Where each row would stop.
+    bound : callable
+        Takes what each row pays, and what it may pay at most, and returns what a new
+        row may be expected to pay.
     budget : float
-        What a new row may be expected to pay.
-    largest : float
-        What a row may pay at most: one such row is counted in.
+        What that may be.
     """
-    n = stops.n_rows
-
-    def bound(threshold: float) -> float:
-        return float((stops.at(threshold)[0].sum() + largest) / (n + 1))
-
-    if bound(np.inf) <= budget:
+    if bound(stops.at(np.inf)[0], np.inf) <= budget:
         return float(np.inf)
-    # Cost changes only where some row stops one step later, just above a value of z.
+    candidates = _list_changes(stops)
+    return _last_within(candidates, lambda t: bound(stops.at(t)[0], np.inf), budget)
+
+
+def fill_budget(stops: Stops, bound: Bound, budget: float) -> list[tuple[float, float]]:
+    """Return the thresholds, and the most that a row may pay, that use up a budget.
+
+    The first is the highest threshold within the budget, without a limit for rows. From
+    one threshold to the next, the cost can jump: by a first test that every row buys,
+    or where rows grow less sure before they grow surer. Then the second is the next
+    threshold, with the highest limit for every row that is within the budget.
+
+    Parameters
+    ----------
+    stops, bound, budget
+        See :func:`threshold_for_cost`.
+    """
+    threshold = threshold_for_cost(stops, bound, budget)
+    found = [(threshold, float(np.inf))]
+    if threshold == np.inf:
+        return found
+    changes = _list_changes(stops)
+    above = np.searchsorted(changes, threshold, side="right")
+    higher = float(changes[above]) if above < len(changes) else float(np.inf)
+    limits = np.unique(stops.cost)
+    limit = _last_within(
+        limits, lambda most: bound(stops.limit(most).at(higher)[0], most), budget
+    )
+    if limit > 0:
+        found.append((higher, float(limit)))
+    return found
+
+
+def _list_changes(stops: Stops) -> NDArray[np.float64]:
+    """Return 0 and every threshold where some row stops one step later than before."""
     values = np.unique(stops.reached[np.isfinite(stops.reached)])
-    candidates = np.append(0.0, np.nextafter(values, np.inf))
+    if len(values) > MOST_CHANGES:
+        values = values[np.linspace(0, len(values) - 1, MOST_CHANGES).astype(int)]
+    return np.append(0.0, np.nextafter(values, np.inf))
+
+
+def _last_within(
+    candidates: NDArray[np.float64], value: Callable[[float], float], most: float
+) -> float:
+    """Return the last candidate of a value within a limit; the first if none is."""
     low, high = 0, len(candidates) - 1
-    # Invariant: candidates up to `low` keep the budget, or `low` is 0.
+    # Invariant: candidates up to `low` are within, or `low` is 0.
     while low < high:
         middle = (low + high + 1) // 2
-        if bound(float(candidates[middle])) <= budget:
+        if value(float(candidates[middle])) <= most:
             low = middle
         else:
             high = middle - 1
     return float(candidates[low])
+
+
+def calibrate(policy: Ensemble, rows: KnownRows, n_jobs: int) -> Ensemble:
+    """Return a policy whose probabilities fit rows, where it stops on them.
+
+    Decisions stay as they are. Shares of trees, and too few rows, are left alone.
+
+    Parameters
+    ----------
+    policy : Ensemble
+        A policy that decides between classes.
+    rows : KnownRows
+        Rows that it was not trained on; the first ones are taken.
+    n_jobs : int
+        Threads.
+    """
+    rows = rows.take(np.flatnonzero(rows.class_ids >= 0)[:MOST_CALIBRATED])
+    if policy.output.link not in ("logit", "softmax") or rows.n_rows < FEWEST_ROWS:
+        return policy
+    scores = policy.output.scores(policy.run_rows(rows.values, n_jobs=n_jobs)[0])
+    if scores.shape[1] == 1:
+        scores = np.column_stack([np.zeros(len(scores)), scores])
+    slope = policy.output.slope
+    found = fit_slope(slope * scores, rows.class_ids, rows.weights)
+    return policy.with_slope(slope * found)
+
+
+def fit_slope(
+    scores: NDArray[np.float64],
+    class_ids: NDArray[np.int64],
+    weights: NDArray[np.float64] | None = None,
+) -> float:
+    """Return the factor of log-odds that makes them tell the classes of rows best.
+
+    Rows that stop early are surer than they should be, or less sure; no factor above 0
+    changes a decision.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows, n_classes)
+        Log-odds of each class, at any common level.
+    class_ids : ndarray of shape (n_rows,)
+        The class of each row.
+    weights : ndarray of shape (n_rows,), optional
+        The weight of each row.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.0, 4.0]] * 3 + [[0.0, -4.0]] * 3)
+    >>> round(fit_slope(scores, np.array([1, 1, 0, 0, 0, 1])), 2)
+    0.17
+    """
+    rows = np.arange(len(scores))
+
+    def loss(slope: float) -> float:
+        scaled = slope * scores
+        lost = logsumexp(scaled, axis=1) - scaled[rows, class_ids]
+        return float(np.average(lost, weights=weights))
+
+    low, high = np.log(SLOPES[0]), np.log(SLOPES[1])
+    golden = (5**0.5 - 1) / 2
+    for _ in range(30):
+        left, right = high - golden * (high - low), low + golden * (high - low)
+        if loss(float(np.exp(left))) <= loss(float(np.exp(right))):
+            high = right
+        else:
+            low = left
+    return float(np.exp((low + high) / 2))

@@ -7,16 +7,18 @@ on. This module must not know how boosters are grown.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askless.learn._validation import ValidationPoint, summarise_rows
-from askless.learn.boost._boosters import BoosterPlan
-from askless.learn.boost._calibrate import Stops, smooth
+from askless.learn.boost._calibrate import Stops, fill_budget, smooth
+from askless.learn.boost._families import Plan
 from askless.policy import Ensemble
 
-__all__ = ["BoostPoint", "Candidates"]
+__all__ = ["BoostPoint", "Candidates", "Goal"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +33,15 @@ class BoostPoint(ValidationPoint):
         When it stops; infinite if only when it is settled.
     is_bagged : bool
         Whether each tree of the booster saw half of the rows.
+    family : str
+        What was chosen: "boost", "bagged", "few columns" or "forest".
+    n_leaves : int
+        The most leaves of a tree.
+    max_cost : float
+        What every row may cost; infinite for no limit.
+    loss : float
+        What is least among the candidates: the error, or if mistakes have costs, what
+        they cost on average, without a budget together with the tests.
     cost, cost_spread, cost_stderr, error, n_rows
         See :class:`ValidationPoint`.
 
@@ -47,6 +58,39 @@ class BoostPoint(ValidationPoint):
     tradeoff: float
     threshold: float
     is_bagged: bool = False
+    family: str = "boost"
+    n_leaves: int = 0
+    max_cost: float = float("inf")
+    loss: float = float("nan")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What the choice of a candidate is for.
+
+    Attributes
+    ----------
+    budget : float or None
+        What a row may cost on average.
+    confidence : float or None
+        How surely that must hold for new rows; None for the rows to choose on alone.
+    max_cost : float
+        What every row may cost.
+    mistakes : ndarray of shape (n_classes, n_classes) or None
+        What mistakes cost, ``mistakes[true][decision]``.
+    """
+
+    budget: float | None = None
+    confidence: float | None = None
+    max_cost: float = float("inf")
+    mistakes: NDArray[np.float64] | None = None
+
+    @property
+    def n_deviations(self) -> float:
+        """How many standard errors a mean cost must be below the budget."""
+        if self.confidence is None:
+            return 0.0
+        return NormalDist().inv_cdf(self.confidence)
 
 
 @dataclass(frozen=True)
@@ -55,7 +99,7 @@ class Candidates:
 
     Attributes
     ----------
-    plans : list of BoosterPlan
+    plans : list of BoosterPlan or ForestPlan
         How each booster was grown.
     models : list of Ensemble
         The boosters as policies.
@@ -67,31 +111,85 @@ class Candidates:
         The class of each of these rows; -1 for one that no booster knows.
     weights : ndarray of shape (n_rows,) or None
         The weight of each of these rows.
+    groups : ndarray of shape (n_rows,) or None
+        Which of several boosters, grown alike on other rows, has run each row.
     """
 
-    plans: list[BoosterPlan]
+    plans: list[Plan]
     models: list[Ensemble]
     thresholds: list[NDArray[np.float64]]
     stops: list[Stops]
     true: NDArray[np.float64]
     weights: NDArray[np.float64] | None = None
+    groups: NDArray[np.int64] | None = None
 
-    def points(self) -> list[tuple[int, BoostPoint]]:
+    def points(self, goal: Goal | None = None) -> list[tuple[int, BoostPoint]]:
         """Return the number of the booster, and what it does, of each candidate."""
         return [
-            (model, self._point(model, float(threshold)))
+            (model, self._point(model, float(threshold), goal or Goal()))
             for model, thresholds in enumerate(self.thresholds)
             for threshold in thresholds
         ]
 
-    def _point(self, model: int, threshold: float) -> BoostPoint:
-        cost, predicted = self.stops[model].at(threshold)
+    def _point(
+        self, model: int, threshold: float, goal: Goal, limit: float = float("inf")
+    ) -> BoostPoint:
+        most = min(limit, goal.max_cost)
+        cost, predicted = self.stops[model].limit(most).at(threshold)
+        found = summarise_rows(cost, predicted != self.true, self.weights)
+        found["cost"], found["cost_stderr"] = self._expect(cost, found)
+        plan = self.plans[model]
         return BoostPoint(
-            tradeoff=self.plans[model].tradeoff,
+            tradeoff=plan.tradeoff,
             threshold=threshold,
-            is_bagged=self.plans[model].is_bagged,
-            **summarise_rows(cost, predicted != self.true, self.weights),
+            is_bagged=plan.is_bagged,
+            family=plan.family,
+            n_leaves=plan.n_leaves,
+            max_cost=most,
+            loss=self._loss(found, predicted, goal),
+            **found,
         )
+
+    def _loss(self, found: dict[str, Any], predicted: Any, goal: Goal) -> float:
+        """Return what is to be least."""
+        if goal.mistakes is None:
+            return float(found["error"])
+        wrong = goal.mistakes[self.true.astype(int), predicted.astype(int)]
+        # A class that no booster knows is the worst mistake.
+        wrong = np.where(self.true < 0, goal.mistakes.max(), wrong)
+        mean = float(np.average(wrong, weights=self.weights))
+        return mean if goal.budget is not None else mean + float(found["cost"])
+
+    def _differ(self, cost: NDArray[np.float64]) -> float:
+        """Return how much mean costs differ from booster to booster, beyond chance."""
+        if self.groups is None:
+            return 0.0
+        parts = [cost[self.groups == group] for group in np.unique(self.groups)]
+        means = np.array([part.mean() for part in parts])
+        chance = np.mean([part.var() / max(len(part) - 1, 1) for part in parts])
+        return float(max(means.var(ddof=1) - chance, 0.0) ** 0.5)
+
+    def _expect(
+        self, cost: NDArray[np.float64], found: dict[str, Any]
+    ) -> tuple[float, float]:
+        """Return the mean cost to expect of the booster that is kept, and its error.
+
+        Of several boosters grown alike, it is the one that has run the first group: its
+        own rows say what it costs, and the others what boosters like it cost.
+        """
+        mean, stderr = float(found["cost"]), float(found["cost_stderr"])
+        if self.groups is None or mean <= 0.0:
+            return mean, stderr
+        # In units of the mean: squares of prices next to zero would be nothing.
+        cost = cost / mean
+        own = cost[self.groups == 0]
+        own_variance = float(own.var()) / max(len(own) - 1, 1)
+        like_variance = self._differ(cost) ** 2 + (_finite(stderr) / mean) ** 2
+        if own_variance == 0.0:
+            return mean * float(own.mean()), 0.0
+        share = like_variance / (like_variance + own_variance)
+        kept = share * float(own.mean()) + 1.0 - share
+        return mean * kept, mean * float(np.sqrt(share * own_variance))
 
     def pareto_front(self) -> list[BoostPoint]:
         """Return the points that no other one beats in cost and error, by cost."""
@@ -102,29 +200,88 @@ class Candidates:
                 front.append(point)
         return front
 
-    def choose(self, budget: float | None) -> tuple[Ensemble, BoostPoint]:
-        """Return the candidate of least error within a budget.
+    def choose(self, goal: Goal | float | None) -> tuple[Ensemble, BoostPoint]:
+        """Return the candidate of least loss within a budget.
 
-        An error counts as the mean of those of the neighbouring thresholds, if that is
+        A loss counts as the mean of those of the neighbouring thresholds, if that is
         larger: the best of many overfits the rows that it is chosen on.
+
+        Parameters
+        ----------
+        goal : Goal, float or None
+            What is wanted; a number is a budget for the rows to choose on.
         """
-        found = self.points()
-        errors = np.array([point.error for _, point in found])
+        goal = goal if isinstance(goal, Goal) else Goal(goal)
+        found = self.points(goal)
+        losses = np.array([point.loss for _, point in found])
+        if np.isnan(losses).any():
+            losses = np.array([point.error for _, point in found])
         ends = np.cumsum([len(thresholds) for thresholds in self.thresholds])
-        around = [smooth(block) for block in np.split(errors, ends[:-1])]
-        cautious = np.maximum(errors, np.concatenate(around)).tolist()
-        limit = np.inf if budget is None else budget
+        blocks = [
+            np.maximum(block, smooth(block)) for block in np.split(losses, ends[:-1])
+        ]
+        cautious = np.concatenate(blocks).tolist()
+        if goal.budget is not None:
+            for model, point in self._fill(goal):
+                # Between thresholds: no better than the worse of its neighbours.
+                grid = self.thresholds[model]
+                above = min(int(np.searchsorted(grid, point.threshold)), len(grid) - 1)
+                near = blocks[model][max(above - 1, 0) : above + 1]
+                found.append((model, point))
+                cautious.append(max(point.loss, float(near.min())))
+        limit = np.inf if goal.budget is None else goal.budget
         within = [
-            (error, point.cost, model, point)
-            for error, (model, point) in zip(cautious, found, strict=True)
-            if point.cost <= limit
+            (loss, point.cost, model, point)
+            for loss, (model, point) in zip(cautious, found, strict=True)
+            if self._is_within(model, point, goal, limit)
         ]
         _, _, model, point = min(within, key=lambda candidate: candidate[:3])
-        stop = None if point.threshold == np.inf else point.threshold
-        return self.models[model].with_stop(threshold=stop), point
+        return self.policy_at(model, point), point
+
+    def _is_within(
+        self, model: int, point: BoostPoint, goal: Goal, limit: float
+    ) -> bool:
+        if point.cost + goal.n_deviations * _finite(point.cost_stderr) > limit:
+            return False
+        if self.groups is None or limit == np.inf:
+            return True
+        # The booster that is kept has run the first group: it must keep to it alone.
+        stops = self.stops[model].limit(point.max_cost)
+        return bool(stops.at(point.threshold)[0][self.groups == 0].mean() <= limit)
+
+    def _fill(self, goal: Goal) -> list[tuple[int, BoostPoint]]:
+        """Return, for each booster, what uses the budget up."""
+        assert goal.budget is not None
+        filled = []
+        for model, stops in enumerate(self.stops):
+
+            def bound(cost: NDArray[np.float64], _: float) -> float:
+                found = summarise_rows(cost, None, self.weights)
+                mean, stderr = self._expect(cost, found)
+                most = mean + goal.n_deviations * _finite(stderr)
+                if self.groups is None:
+                    return most
+                return max(most, float(cost[self.groups == 0].mean()))
+
+            limited = stops.limit(goal.max_cost)
+            for threshold, most in fill_budget(limited, bound, goal.budget):
+                filled.append((model, self._point(model, threshold, goal, most)))
+        return filled
+
+    def policy_at(self, model: int, point: BoostPoint) -> Ensemble:
+        """Return the policy of a point."""
+        return self.models[model].with_stop(
+            threshold=None if point.threshold == np.inf else point.threshold,
+            max_cost=None if point.max_cost == np.inf else point.max_cost,
+        )
 
     def cheapest_price(self) -> float:
         """Return the full price of the cheapest feature that some booster may buy."""
         used = sorted({test for model in self.models for test in model.used_tests})
         full = self.models[0].prices.full[used]
         return float(full.min()) if len(full) else 0.0
+
+
+def _finite(stderr: float) -> float:
+    """Return a standard error, or 0 for that of a single row, which says nothing."""
+    return stderr if np.isfinite(stderr) else 0.0

@@ -7,16 +7,16 @@ from typing import Any
 from sklearn.utils import check_random_state
 
 from askless.exceptions import InvalidOptionError
-from askless.learn._anytime import Listener, StopFlag, run_until
+from askless.learn._anytime import StopFlag, run_until
 from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_count, check_number
 from askless.learn._examples import Examples
 from askless.learn._mistakes import settle_mistakes, weigh_mistakes
+from askless.learn._stages import warn_greedy_only, warn_interrupted
 from askless.learn.cost_tree._grower import to_nodes
 from askless.learn.cost_tree._search import CostTreeSearch
 from askless.learn.cost_tree._soft_rows import merge_rows
 from askless.learn.trees._row_weights import settle_examples
-from askless.learn.trees._stages import warn_greedy_only, warn_interrupted
 from askless.policy import Policy, Tree
 
 __all__ = ["CostTreeClassifier"]
@@ -49,7 +49,8 @@ class CostTreeClassifier(PolicyClassifier):
         the first of these drawn at random. 1 by default; with a `time_limit`, the most
         that are tried, 80 by default.
     class_weight : mapping or "balanced", default=None
-        Factors of what mistakes on each class cost.
+        Factors of what mistakes on each class cost; "balanced" makes all classes count
+        the same. The price of tests counts as before.
     smoothing : float, default=0.75
         How much of a row's class comes from the forest; less, down to two thirds of it,
         where the forest tells the classes of rows that it has not seen.
@@ -75,7 +76,7 @@ class CostTreeClassifier(PolicyClassifier):
         The classes, ascending.
     point_ : ValidationPoint or None
         What it costs and how often it errs on the validation rows, if any were given.
-    stages_ : list of Stage
+    stages_ : list of Progress
         What was tried, when, and what it was worth.
     status_ : {"done", "time", "interrupt"}
         Why it ended.
@@ -112,8 +113,7 @@ class CostTreeClassifier(PolicyClassifier):
     array([1., 1.])
     """
 
-    # Told about every stage; not a parameter, since it is no part of the model.
-    _listener: Listener | None = None
+    _prices_classes = True
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class CostTreeClassifier(PolicyClassifier):
             n_jobs=examples.n_threads,
             is_timed=self.time_limit is not None,
             flag=flag,
-            listener=self._listener,
+            reporter=examples.reporter,
         )
         self.status_ = run_until(search.run, flag, self.time_limit)
         self.stages_ = search.log.stages

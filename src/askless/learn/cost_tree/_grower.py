@@ -7,7 +7,7 @@ splits are priced by compiled code. This module must not know where rows come fr
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,12 @@ __all__ = ["Grower", "Node", "to_nodes"]
 
 # Costs closer than this, relatively, tie.
 TIE = 1e-9
+# Where a node has many rows, splits are looked ahead from on some of them first, and on
+# all only from those that cost least there.
+SCREENED = 256
+LEAST_SCREEN = 64
+SCREEN_SHARE = 8
+KEPT = 8
 
 
 @dataclass(eq=False, slots=True)
@@ -103,8 +109,16 @@ class Grower:
         self._never = np.zeros(1, dtype=np.int32)
         self._group = {name: i for i, name in enumerate(prices.groups)}
 
-    def grow(self, criterion: str, n_samples: int = 0) -> Node:
+    def grow(
+        self,
+        criterion: str,
+        n_samples: int = 0,
+        *,
+        sign: Callable[[float], None] = lambda share: None,
+    ) -> Node:
         """Return the root of a tree grown by a criterion, and pruned.
+
+        `sign` is told, after each split, the share of the weight that is done with.
 
         The nodes whose leaf costs most come first, so that stopping early leaves the
         small ones to the greedy criteria. Nodes below a delayed test are grown in
@@ -115,10 +129,12 @@ class Grower:
         hopeless = self.rollouts.least_to_split
         waiting = [(-root.leaf, 0, root)]
         due: list[Node] = []
-        count = 1
+        count, settled = 1, 0.0
         while waiting or due:
             node = due.pop() if due else heapq.heappop(waiting)[2]
             self._split(node, n_samples)
+            settled += 0.0 if node.children else node.weight
+            sign(settled / root.weight)
             if node.children and node.children[0].due > 0:
                 due.extend(reversed(node.children))
                 continue
@@ -126,6 +142,8 @@ class Grower:
                 if child.leaf > hopeless:
                     heapq.heappush(waiting, (-child.leaf, count, child))
                     count += 1
+                else:
+                    settled += child.weight
         self._prune(root)
         return root
 
@@ -162,6 +180,7 @@ class Grower:
             node.rows, node.paid, node.is_open, node.due, CRITERIA[node.criterion],
             n_samples, self.n_cuts, node.key,
             self._never if node.criterion in ("eg2", "dtmc") else self.stop,
+            _screen(node.rows), KEPT,
         )  # fmt: skip
         return choice
 
@@ -246,6 +265,14 @@ class Grower:
             node.charge = bill.charge(node.test) * root.weight if node.children else 0.0
             cost += node.charge if node.children else node.leaf
         return cost
+
+
+def _screen(rows: NDArray[np.int32]) -> NDArray[np.int32] | None:
+    """Return rows to screen splits on; they are sorted, so some of each kind."""
+    if len(rows) < SCREENED:
+        return None
+    n = max(LEAST_SCREEN, len(rows) // SCREEN_SHARE)
+    return np.ascontiguousarray(rows[np.linspace(0, len(rows) - 1, n).astype(int)])
 
 
 def _preorder(root: Node) -> list[Node]:

@@ -6,30 +6,38 @@ between splits and inside the compiled look-ahead. This module must not know est
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from askless._core.cost._workspace import Workspace
 from askless._core.soft._rollout import Rollouts
-from askless.learn._anytime import Listener, StopFlag
+from askless._progress import Reporter
+from askless.learn._anytime import StopFlag
 from askless.learn._mistakes import average_mistake
+from askless.learn._stages import StageLog
 from askless.learn.cost_tree._class_noise import (
     measure_noise,
     scale_classes,
     sharpen_shares,
 )
-from askless.learn.cost_tree._grower import Grower, Node
+from askless.learn.cost_tree._grower import Grower, Node, to_nodes
+from askless.learn.cost_tree._guard import choose_guard, list_guards
 from askless.learn.cost_tree._soft_rows import (
     MergedRows,
     SoftRows,
     estimate_shares,
     soften,
+    take_rows,
 )
 from askless.learn.trees._look_ahead import act_settings
-from askless.learn.trees._stages import StageLog
+from askless.policy import Tree
 from askless.problem import PriceList
 
 __all__ = ["CostTreeSearch", "typical_mistake"]
+
+Floats = NDArray[np.float64]
 
 # Of the forest; nothing else was better on several sets at once.
 MIN_LEAF = 3.0
@@ -37,6 +45,11 @@ TRIED = 0.5
 # Of the smoothing that was asked for: it is never less, however well the forest tells
 # the classes.
 LEAST_SMOOTHING = 2.0 / 3.0
+# Rows times splits above which two steps are left out if no time limit asks for more:
+# sampled subtrees find trees as good there in the same time.
+MOST_SPLITS = 3_000_000
+# How often the growing of one tree is told of.
+SIGN_SECONDS = 0.2
 
 
 class CostTreeSearch:
@@ -62,8 +75,8 @@ class CostTreeSearch:
         Whether time may run out.
     flag : StopFlag
         When to end.
-    listener : callable or None
-        Told about every stage.
+    reporter : Reporter
+        Told about every stage, and given signs of life in between.
     """
 
     def __init__(
@@ -81,7 +94,7 @@ class CostTreeSearch:
         n_jobs: int,
         is_timed: bool,
         flag: StopFlag,
-        listener: Listener | None,
+        reporter: Reporter,
     ) -> None:
         self.rows = rows
         self.prices = prices
@@ -95,7 +108,7 @@ class CostTreeSearch:
         self.n_jobs = n_jobs
         self.is_timed = is_timed
         self.flag = flag
-        self.log = StageLog(listener)
+        self.log = StageLog(reporter)
         self.greedy_seconds = 0.0
         self.total = float(rows.weights.sum())
         self.best: Node | None = None
@@ -111,24 +124,30 @@ class CostTreeSearch:
         greedy = None if is_later else grower.grow(criterion)
         self._keep("greedy", cost if greedy is None else greedy.cost, greedy)
         self.greedy_seconds = self.log.seconds
-        if not self.flag:
-            tree = grower.grow("two-step")
+        if not self.flag and (self.is_timed or self._n_splits() <= MOST_SPLITS):
+            tree = grower.grow("two-step", sign=self._signing("two steps"))
             self._keep("two steps", tree.cost, tree)
         for n in self.samples:
             if self.flag:
                 break
-            tree = grower.grow("rollout", n - 1)
-            self._keep(f"{n} sample{'s' if n > 1 else ''}", tree.cost, tree)
+            name = f"{n} sample{'s' if n > 1 else ''}"
+            tree = grower.grow("rollout", n - 1, sign=self._signing(name))
+            self._keep(name, tree.cost, tree)
         if self.best is None:
             self.best = grower.grow(criterion)
+
+    def _n_splits(self) -> int:
+        """Return the rows times the splits that two steps would look at."""
+        return int(self.rows.n_levels.sum()) * len(self.rows.pattern_start)
 
     def _prepare(self) -> Grower:
         """Smooth the classes, and set up the kernel.
 
         Where the forest tells classes well, rows keep more of their own class, and a
-        leaf costs less: there is less noise to guard against.
+        leaf costs less: there is less noise to guard against, unless rows that a tree
+        has not seen say that it needs more.
         """
-        shares, noise = None, 1.0
+        shares, guard = None, 1.0
         rows = self.rows
         if self.n_trees and self.smoothing > 0:
             shares = estimate_shares(
@@ -139,16 +158,47 @@ class CostTreeSearch:
                 tried=TRIED,
                 seed=self.seed,
                 n_jobs=self.n_jobs,
-                is_over=lambda: bool(self.flag),
+                is_over=self._watch_forest,
             )
             shares = sharpen_shares(shares, rows.class_ids, rows.weights)
             noise = measure_noise(shares, rows.class_ids, rows.weights, self.mistakes)
-        smoothing = self.smoothing * max(noise**0.5, LEAST_SMOOTHING)
-        soft = soften(rows, shares, smoothing)
+            guard = self._choose_guard(shares, noise)
+        return self._grower(rows, shares, guard)
+
+    def _choose_guard(self, shares: Floats, noise: float) -> float:
+        def price_held_out(guard: float, part: NDArray[np.bool_]) -> Floats:
+            if self.flag:
+                return np.zeros(int((~part).sum()))
+            grower = self._grower(take_rows(self.rows, part), shares[part], guard)
+            tree = grower.grow(grower.greedy_criterion()[0])
+            return self._price_rows(tree, ~part)
+
+        return choose_guard(self.rows, list_guards(noise), self.seed, price_held_out)
+
+    def _price_rows(self, tree: Node, part: NDArray[np.bool_]) -> Floats:
+        """Return what rows cost in a tree, tests and mistakes."""
+        policy = Tree(
+            self.rows.tests,
+            tuple(range(self.rows.n_classes)),
+            self.prices,
+            nodes=to_nodes(tree),
+            mistakes=self.mistakes,
+        )
+        codes = np.ascontiguousarray(self.rows.codes[:, part])
+        leaves = policy.apply_codes(codes)
+        found, where = np.unique(leaves, return_inverse=True)
+        decided = np.array([policy.decision(int(leaf)) for leaf in found])[where]
+        mistakes = self.mistakes[self.rows.class_ids[part], decided]
+        costs: Floats = policy.charge_codes(codes) + mistakes
+        return costs
+
+    def _grower(self, rows: MergedRows, shares: Floats | None, guard: float) -> Grower:
+        smoothing = self.smoothing * max(guard**0.5, LEAST_SMOOTHING)
+        soft = soften(rows, shares, min(smoothing, 1.0))
         return Grower(
             soft,
             self.prices,
-            self._rollouts(soft, noise * self.leaf_cost),
+            self._rollouts(soft, guard * self.leaf_cost),
             rows.n_levels,
             seed=self.seed,
             n_cuts=self.n_cuts,
@@ -180,8 +230,39 @@ class CostTreeSearch:
         """Keep the cheaper tree, the older one on a tie."""
         if cost < self.best_cost * (1.0 - 1e-9):
             self.best, self.best_cost = tree, cost
-        done = (len(self.log.stages) + 1) / (2 + len(self.samples))
-        self.log.add(name, cost / self.total, self.best_cost / self.total, done)
+        best, done = self.best_cost / self.total, self._done(1.0)
+        if self.log.add(name, cost / self.total, best, done):
+            self.flag.raise_it()
+
+    # Telling how it goes.
+
+    def _done(self, share: float) -> float:
+        """Return the share of all stages that is done, with some of the current one.
+
+        The forest comes before the first stage and counts as one.
+        """
+        return (1 + len(self.log.stages) + share) / (3 + len(self.samples))
+
+    def _watch_forest(self, n_grown: int) -> bool:
+        """Tell how many trees of the forest there are; return whether to stop."""
+        share = n_grown / self.n_trees
+        if self.log.sign(f"forest, {n_grown} trees", self._done(share - 1.0)):
+            self.flag.raise_it()
+        return bool(self.flag)
+
+    def _signing(self, name: str) -> Callable[[float], None]:
+        """Return what tells the share of a tree that is grown, now and then."""
+        last = self.log.seconds
+
+        def sign(share: float) -> None:
+            nonlocal last
+            if self.log.seconds - last < SIGN_SECONDS:
+                return
+            last = self.log.seconds
+            if self.log.sign(name, self._done(share)):
+                self.flag.raise_it()
+
+        return sign
 
 
 def typical_mistake(

@@ -7,7 +7,7 @@ smoothed by a forest that has not seen it. This module must not know what tests 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,14 @@ from askless.learn.trees._row_weights import scale_weights, settle_weights
 from askless.problem import Test
 from askless.problem._tests import CodeArray, code_dtype
 
-__all__ = ["MergedRows", "SoftRows", "estimate_shares", "merge_rows", "soften"]
+__all__ = [
+    "MergedRows",
+    "SoftRows",
+    "estimate_shares",
+    "merge_rows",
+    "soften",
+    "take_rows",
+]
 
 # Rows that whole weights may stand for. The forest draws each of them.
 MOST_COUNTED = 1e8
@@ -101,15 +108,32 @@ def merge_rows(examples: CodedExamples, max_levels: int) -> MergedRows:
     whole = rows.view(np.dtype((np.void, rows.shape[1] * 2))).ravel()
     _, first, where = np.unique(whole, return_index=True, return_inverse=True)
     merged = np.ascontiguousarray(codes[:, first])
-    is_new = np.append(True, np.any(merged[:, 1:] != merged[:, :-1], axis=0))
     return MergedRows(
         tests=tuple(test for test, _ in coarse),
         codes=merged,
         class_ids=class_ids[first],
         weights=np.bincount(where.ravel(), weights=weights).astype(np.float64),
-        pattern_start=np.flatnonzero(is_new),
+        pattern_start=_find_patterns(merged),
         n_classes=len(examples.class_rows),
     )
+
+
+def take_rows(rows: MergedRows, part: NDArray[np.bool_]) -> MergedRows:
+    """Return some of the rows, in the same order."""
+    codes = np.ascontiguousarray(rows.codes[:, part])
+    return replace(
+        rows,
+        codes=codes,
+        class_ids=rows.class_ids[part],
+        weights=rows.weights[part],
+        pattern_start=_find_patterns(codes),
+    )
+
+
+def _find_patterns(codes: NDArray[np.uint16]) -> NDArray[np.intp]:
+    """Return where each set of equal codes begins in rows that are sorted."""
+    is_new = np.append(True, np.any(codes[:, 1:] != codes[:, :-1], axis=0))
+    return np.flatnonzero(is_new)
 
 
 def coarsen(
@@ -148,7 +172,7 @@ def estimate_shares(
     tried: float,
     seed: int,
     n_jobs: int,
-    is_over: Callable[[], bool] = lambda: False,
+    is_over: Callable[[int], bool] = lambda n_grown: False,
 ) -> NDArray[np.float64]:
     """Return the shares of the classes of each row, by trees that have not seen it.
 
@@ -169,7 +193,7 @@ def estimate_shares(
     n_jobs : int
         Threads; the shares do not depend on it.
     is_over : callable
-        Whether to stop.
+        Whether to stop, asked with the number of trees so far.
     """
     forest = OutOfBag(
         rows.codes,
@@ -184,7 +208,7 @@ def estimate_shares(
     )
     while forest.n_trees < n_trees:
         forest.add_trees(n_trees - forest.n_trees, n_jobs)
-        if is_over():
+        if is_over(forest.n_trees):
             break
     shares: NDArray[np.float64] = forest.shares()
     return shares

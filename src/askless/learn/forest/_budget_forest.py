@@ -24,6 +24,7 @@ from askless.learn._checks import (
     list_alphas,
 )
 from askless.learn._examples import CodedExamples, Examples
+from askless.learn._stages import warn_interrupted
 from askless.learn.forest._curve import (
     CodedRows,
     ForestPoint,
@@ -35,7 +36,8 @@ from askless.learn.forest._lone_leaf import make_lone_leaf
 from askless.learn.forest._set_aside import (
     code_out_of_bag,
     code_validation_rows,
-    split_examples,
+    set_aside,
+    take_aside,
 )
 from askless.policy import Forest, Nodes
 
@@ -84,7 +86,8 @@ class BudgetForestClassifier(PolicyClassifier):
     free_reuse : bool, default=False
         Score a test that was already bought on the path as free.
     bootstrap : bool, default=True
-        Grow each tree on as many rows drawn with replacement; else on all rows.
+        Grow each tree on about as many rows drawn with replacement: each row counts
+        by a Poisson draw of mean 1, keyed by its number; else on all rows.
     validation_fraction : float, default=0.3
         The share of the rows that is set aside for validation, if ``fit`` is given no
         validation rows and something must be chosen.
@@ -94,6 +97,9 @@ class BudgetForestClassifier(PolicyClassifier):
     warm_start : bool, default=False
         Keep the trees of the last fit and grow only those that are missing. The rows
         must be the same.
+    class_weight : mapping or "balanced", default=None
+        Factors of the weights of the rows of each class; "balanced" makes all classes
+        weigh the same.
     random_state : int, RandomState or None, default=None
         Draws samples, tests and thresholds.
     n_jobs : int, default=None
@@ -136,6 +142,7 @@ class BudgetForestClassifier(PolicyClassifier):
     _nothing: Forest  # what buys nothing, of the same tests and classes
 
     _draws_rows = True
+    _reads_codes = True
 
     def __init__(
         self,
@@ -156,6 +163,7 @@ class BudgetForestClassifier(PolicyClassifier):
         validation_fraction: float = 0.3,
         out_of_bag: bool = False,
         warm_start: bool = False,
+        class_weight: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -175,27 +183,31 @@ class BudgetForestClassifier(PolicyClassifier):
         self.validation_fraction = validation_fraction
         self.out_of_bag = out_of_bag
         self.warm_start = warm_start
+        self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def _grow(self, examples: Examples) -> Forest:
         alphas = self._check_options()
+        self._aside = 0.0
         is_choice = self.budget is not None or len(alphas) > 1
         is_warm = self._start(examples)
-        aside = examples.valid
-        if aside is None and is_choice and not self.out_of_bag:
-            examples, aside = split_examples(
-                examples, float(self.validation_fraction), self._seed
-            )
         coded = examples.code(self._nothing.tests if is_warm else None)
-        self._nothing = make_lone_leaf(coded, examples, self.voting)
-        for alpha in alphas:
-            self._add_trees(alpha, coded, examples.n_threads)
         judged = None
-        if aside is not None:
-            judged = code_validation_rows(aside, coded.tests, examples.n_threads)
+        if examples.valid is not None:
+            judged = code_validation_rows(
+                examples.valid, coded.tests, examples.n_threads
+            )
+        elif is_choice and not self.out_of_bag:
+            fraction = float(self.validation_fraction)
+            is_aside = set_aside(coded.class_rows, fraction, self._seed)
+            coded = replace(coded, is_kept=~is_aside)
+            self._aside = fraction
+            judged = take_aside(coded)
         elif is_choice:
             judged = code_out_of_bag(coded, self._options(0.0), self.n_estimators)
+        self._nothing = make_lone_leaf(coded, examples, self.voting)
+        alphas = self._add_all(alphas, coded, examples)
         self.path_ = self._measure_path(alphas, judged, examples.n_threads)
         if judged is not None and is_choice:
             return self._choose(judged, examples.n_threads)
@@ -247,7 +259,27 @@ class BudgetForestClassifier(PolicyClassifier):
             free_reuse=bool(self.free_reuse),
             bootstrap=bool(self.bootstrap),
             seed=self._seed,
+            aside=self._aside,
         )
+
+    def _add_all(
+        self, alphas: list[float], coded: CodedExamples, examples: Examples
+    ) -> list[float]:
+        """Grow the trees of alphas; return those that are grown when it is to stop."""
+        reporter = examples.reporter
+        n_done = 0
+        try:
+            for alpha in alphas:
+                self._add_trees(alpha, coded, examples.n_threads)
+                n_done += 1
+                what = f"alpha {alpha:g}, {self.n_estimators} trees"
+                if reporter.tell(what, done=n_done / len(alphas)):
+                    break
+        except KeyboardInterrupt:
+            if n_done == 0:
+                raise
+            warn_interrupted("Interrupted: chosen from the forests grown so far.")
+        return alphas[:n_done]
 
     def _add_trees(self, alpha: float, coded: CodedExamples, n_threads: int) -> None:
         """Grow the trees of an alpha that are missing."""
@@ -256,7 +288,9 @@ class BudgetForestClassifier(PolicyClassifier):
         if n_old >= self.n_estimators:
             return
         missing = range(n_old, self.n_estimators)
-        nodes = grow_trees(coded, like.prices, self._options(alpha), missing, n_threads)
+        nodes = self._grow_trees(
+            coded, like.prices, self._options(alpha), missing, n_threads
+        )
         if like.mistakes is not None:
             # Decided again, by the costs of mistakes.
             nodes = replace(nodes, decision=None)
@@ -271,6 +305,9 @@ class BudgetForestClassifier(PolicyClassifier):
             mistakes=like.mistakes,
             is_checked=True,
         )
+
+    # How trees are grown; an engine does it elsewhere, with the same result.
+    _grow_trees = staticmethod(grow_trees)
 
     # Choosing.
 

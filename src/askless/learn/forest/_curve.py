@@ -64,12 +64,19 @@ class CodedRows:
     is_out_of_bag : ndarray of bool of shape (n_trees, n_rows) or None
         Whether each row was left out of the sample of each tree. Then only those trees
         vote on a row, and rows without any vote are not judged.
+    taken : ndarray of int of shape (n_rows,) or None
+        Which of the coded rows these are; None for all of them.
     """
 
     codes: CodeArray
     class_ids: NDArray[Any]
     weights: NDArray[np.float64] | None = None
     is_out_of_bag: NDArray[np.bool_] | None = None
+    taken: NDArray[np.intp] | None = None
+
+    def take_codes(self, part: slice) -> CodeArray:
+        """Return the codes of some rows."""
+        return self.codes[:, part if self.taken is None else self.taken[part]]
 
 
 def measure_path(
@@ -83,7 +90,7 @@ def measure_path(
     out_of_bag = rows.is_out_of_bag
     for start in range(0, n_rows, CHUNK):
         part = slice(start, min(n_rows, start + CHUNK))
-        leaf, paid = forest.walk_path_codes(rows.codes[:, part], n_jobs=n_jobs)
+        leaf, paid = forest.walk_path_codes(rows.take_codes(part), n_jobs=n_jobs)
         cost += paid @ weights[part]
         square += paid**2 @ weights[part]
         votes = np.zeros((len(leaf), len(forest.classes)))

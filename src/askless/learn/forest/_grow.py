@@ -39,6 +39,8 @@ class GrowthOptions:
         Where a tree stops to grow, as the kernels take it.
     max_features : int
         How many tests are tried at a node; 0 for all.
+    aside : float, default=0.0
+        The share of the rows that was set aside by the seed.
     use_fast : bool, default=True
         A switch: changes time, never the trees.
     """
@@ -51,6 +53,7 @@ class GrowthOptions:
     free_reuse: bool
     bootstrap: bool
     seed: int
+    aside: float = 0.0
     use_fast: bool = True
 
 
@@ -66,11 +69,19 @@ def tree_key(seed: int, tree: int) -> int:
     return int(words[0])
 
 
-def bag_of(options: GrowthOptions, tree: int, n_rows: int) -> NDArray[np.uint8] | None:
+def bag_of(
+    options: GrowthOptions, tree: int, examples: CodedExamples
+) -> NDArray[np.uint8] | None:
     """Return how often each row is in the sample of a tree; None for once each."""
+    is_kept = examples.is_kept
+    once = None if is_kept is None else is_kept.view(np.uint8)
     if not options.bootstrap:
-        return None
-    return draw_bag(n_rows, tree_key(options.seed, tree))
+        return once
+    counts = draw_bag(examples.n_rows, tree_key(options.seed, tree))
+    if once is not None:
+        counts *= once
+    # Of very few rows none may be drawn.
+    return counts if counts.any() else once
 
 
 def grow_trees(
@@ -91,14 +102,20 @@ def grow_trees(
     if is_simple(rows, prices, options):
         bundles = bundle_codes(rows.codes, prices.full)  # type: ignore[arg-type]
         grown = _map(
-            lambda tree: _grow_fast(rows, bundles, prices, options, tree),
+            lambda tree: _grow_fast(
+                rows, bundles, prices, options, tree, bag_of(options, tree, examples)
+            ),
             trees,
             n_jobs,
         )
         return Nodes.from_arrays(join_trees(grown))
     draws = _find_draws(examples, options)
     plain = _map(
-        lambda tree: _grow_any(rows, prices, options, draws, tree), trees, n_jobs
+        lambda tree: _grow_any(
+            rows, prices, options, draws, tree, bag_of(options, tree, examples)
+        ),
+        trees,
+        n_jobs,
     )
     return Nodes.join(Nodes.from_arrays(arrays) for arrays in plain)
 
@@ -144,13 +161,14 @@ def _grow_fast(
     prices: PriceList,
     options: GrowthOptions,
     tree: int,
+    counts: NDArray[np.uint8] | None,
 ) -> Any:
     key = tree_key(options.seed, tree)
     return grow_bagged(
         rows,
         prices.full,
         alpha=options.alpha,
-        counts=bag_of(options, tree, rows.codes.shape[1]),
+        counts=counts,
         bundles=bundles,
         limits=options.limits,
         draws=RandomDraws(key=key, max_tests=options.max_features),
@@ -163,8 +181,8 @@ def _grow_any(
     options: GrowthOptions,
     draws: RandomDraws,
     tree: int,
+    counts: NDArray[np.uint8] | None,
 ) -> dict[str, NDArray[Any]]:
-    counts = bag_of(options, tree, rows.codes.shape[1])
     return grow_greedy(
         _take_sample(rows, counts),
         Hinged(options.alpha, False, options.split == "expected"),

@@ -6,45 +6,56 @@ This module must not know how forests are grown, nor what is chosen on the rows.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from askless.exceptions import InvalidTableError
-from askless.learn._examples import CodedExamples, Examples, KnownRows, code_rows
+from askless.learn._examples import CodedExamples, KnownRows, code_rows
 from askless.learn.forest._curve import CodedRows
 from askless.learn.forest._grow import GrowthOptions, bag_of
 from askless.problem import Test
 
-__all__ = ["code_out_of_bag", "code_validation_rows", "split_examples"]
+__all__ = ["code_out_of_bag", "code_validation_rows", "set_aside", "take_aside"]
+
+Mask = NDArray[np.bool_]
 
 
-def split_examples(
-    examples: Examples, fraction: float, seed: int
-) -> tuple[Examples, KnownRows]:
-    """Return the examples to grow on, and a fraction of the rows that is set aside.
+def set_aside(class_rows: NDArray[np.int64], fraction: float, seed: int) -> Mask:
+    """Return which rows, sorted by class, are set aside for validation.
 
     Parameters
     ----------
-    examples : Examples
-        All examples.
+    class_rows : ndarray of int64 of shape (n_classes,)
+        How many rows each class has.
     fraction : float
         The share of each class that is set aside; at least one row in all.
     seed : int
         Draws the rows.
     """
-    class_ids = examples.rows.class_ids
     rng = np.random.default_rng([seed, 1])
-    is_aside = np.zeros(len(class_ids), dtype=bool)
-    for class_id in np.unique(class_ids):
-        rows = rng.permutation(np.flatnonzero(class_ids == class_id))
-        is_aside[rows[: int(fraction * len(rows))]] = True
+    is_aside = np.zeros(int(class_rows.sum()), dtype=bool)
+    ends = np.cumsum(class_rows).tolist()
+    for end, n_rows in zip(ends, class_rows.tolist(), strict=True):
+        if n_rows:
+            drawn = rng.permutation(n_rows)[: int(fraction * n_rows)]
+            is_aside[end - n_rows + drawn] = True
     if not is_aside.any():
-        rows = np.flatnonzero(class_ids == np.bincount(class_ids).argmax())
-        if len(rows) < 2:
+        largest = int(class_rows.argmax())
+        n_rows = int(class_rows[largest])
+        if n_rows < 2:
             raise InvalidTableError(
                 "There must be enough rows to set some aside for validation. Got "
-                f"{len(class_ids)}. Use out_of_bag=True, or give validation rows."
+                f"{len(is_aside)}. Use out_of_bag=True, or give validation rows."
             )
-        is_aside[rng.choice(rows)] = True
-    return examples.take(~is_aside), examples.rows.take(is_aside)
+        is_aside[ends[largest] - n_rows + int(rng.integers(n_rows))] = True
+    return is_aside
+
+
+def take_aside(coded: CodedExamples) -> CodedRows:
+    """Return the rows that coded examples do not learn from."""
+    assert coded.is_kept is not None
+    rows = np.flatnonzero(~coded.is_kept)
+    weights = None if coded.weights is None else coded.weights[rows]
+    return CodedRows(coded.codes, coded.class_ids[rows], weights, taken=rows)
 
 
 def code_validation_rows(
@@ -69,7 +80,6 @@ def code_out_of_bag(
     n_trees : int
         How many trees there are.
     """
-    n_rows = coded.codes.shape[1]
-    bags = [bag_of(options, tree, n_rows) for tree in range(n_trees)]
+    bags = [bag_of(options, tree, coded) for tree in range(n_trees)]
     is_out = np.array([np.asarray(bag) == 0 for bag in bags])
     return CodedRows(coded.codes, coded.class_ids, coded.weights, is_out)

@@ -135,6 +135,9 @@ class ASTCClassifier(CostClassifier):
         How many nodes have children on any path.
     min_weight : float, default=20.0
         Do not split a set of less weight.
+    class_weight : mapping or "balanced", default=None
+        Factors of the weights of the rows of each class; "balanced" makes all classes
+        weigh the same.
 
     Attributes
     ----------
@@ -170,12 +173,14 @@ class ASTCClassifier(CostClassifier):
         node_budget: float = 1.0,
         max_depth: int = 2,
         min_weight: float = 20.0,
+        class_weight: Any = None,
     ) -> None:
         self.costs = costs
         self.mistakes = mistakes
         self.node_budget = node_budget
         self.max_depth = max_depth
         self.min_weight = min_weight
+        self.class_weight = class_weight
 
     def _learn(self, examples: Examples) -> None:
         check_number("node_budget", self.node_budget, least=0.0)

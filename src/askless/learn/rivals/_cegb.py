@@ -52,9 +52,11 @@ class CEGBClassifier(PolicyClassifier):
         scorers. Those of `costs` by default.
     tradeoff : float, default=0.01
         How much costs count, in units of the mean cost.
-    n_estimators, n_leaves, learning_rate, l2, validation_fraction, random_state, n_jobs
+    n_estimators, n_leaves, learning_rate, l2, validation_fraction
         See :class:`BudgetBoostClassifier`. The validation rows say when to stop adding
         trees.
+    class_weight, random_state, n_jobs
+        See :class:`BudgetBoostClassifier`.
 
     Attributes
     ----------
@@ -88,6 +90,7 @@ class CEGBClassifier(PolicyClassifier):
         learning_rate: float = 0.1,
         l2: float | None = None,
         validation_fraction: float = 0.2,
+        class_weight: Any = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -99,6 +102,7 @@ class CEGBClassifier(PolicyClassifier):
         self.learning_rate = learning_rate
         self.l2 = l2
         self.validation_fraction = validation_fraction
+        self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -120,7 +124,8 @@ class CEGBClassifier(PolicyClassifier):
             self.l2,
             examples.n_threads,
         )
-        policy = run_to_leaves(grow_policy(plan, train, valid, examples))
+        facts = (examples.classes, examples.costs, examples.names)
+        policy = run_to_leaves(grow_policy(plan, train, valid, *facts))
         run = policy.predict_and_cost(valid.rows.values, n_jobs=self.n_jobs)
         self.point_ = measure_rows(valid.rows, *run, examples.classes)
         return policy

@@ -34,6 +34,9 @@ class PlainForestClassifier(PolicyClassifier):
         How many columns are tried at each node.
     min_samples_leaf : int, default=1
         The fewest rows of a leaf.
+    class_weight : mapping or "balanced", default=None
+        Factors of the weights of the rows of each class; "balanced" makes all classes
+        weigh the same.
     random_state : int, RandomState or None, default=None
         Draws samples and columns.
     n_jobs : int, default=None
@@ -73,6 +76,7 @@ class PlainForestClassifier(PolicyClassifier):
         n_estimators: int = 10,
         max_features: Any = "sqrt",
         min_samples_leaf: int = 1,
+        class_weight: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -81,6 +85,7 @@ class PlainForestClassifier(PolicyClassifier):
         self.n_estimators = n_estimators
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
+        self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
 

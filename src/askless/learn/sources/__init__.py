@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from askless.exceptions import InvalidOptionError
 from askless.learn.sources._askless import read_policy
 from askless.learn.sources._lightgbm import read_lightgbm, read_lightgbm_text
+from askless.learn.sources._pipeline import is_pipeline, read_pipeline
 from askless.learn.sources._sklearn_hist import read_hist
 from askless.learn.sources._sklearn_policy import forest_of_sklearn, tree_of_sklearn
 from askless.learn.sources._sklearn_trees import read_boosting, read_forest
@@ -67,6 +68,8 @@ def read_model(model: Any) -> Source:
     >>> source.classes, source.n_features
     (('a', 'b'), 1)
     """
+    if is_pipeline(model):
+        return read_pipeline(model, read_model)
     for kind in type(model).__mro__:
         reader = READERS.get((kind.__module__.split(".")[0], kind.__name__))
         if reader is None:
@@ -81,7 +84,8 @@ def read_model(model: Any) -> Source:
                 ) from error
         return reader(model)
     raise InvalidOptionError(
-        "The model must be a forest or booster of scikit-learn, LightGBM or XGBoost, "
-        f"or of Askless. Got {type(model).__name__!r}. Supported: "
+        "The model must be a forest or booster of scikit-learn, LightGBM or XGBoost, a "
+        "pipeline that ends in one, or a policy of Askless. Got"
+        f" {type(model).__name__!r}. Supported: "
         f"{', '.join(sorted({name for _, name in READERS}))}."
     )

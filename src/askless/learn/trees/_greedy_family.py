@@ -36,6 +36,7 @@ class _PrunedTreeClassifier(PolicyClassifier):
         min_weight: float = 2.0,
         confidence: float = 0.25,
         prune: bool = True,
+        class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.costs = costs
@@ -43,9 +44,10 @@ class _PrunedTreeClassifier(PolicyClassifier):
         self.min_weight = min_weight
         self.confidence = confidence
         self.prune = prune
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
 
-    def _options(self) -> dict[str, Any]:
+    def _judging(self) -> dict[str, Any]:
         """Return what the criterion needs to know."""
         return {}
 
@@ -56,11 +58,13 @@ class _PrunedTreeClassifier(PolicyClassifier):
         inducer = induction.inducer(
             self._criterion,
             value="errors",
-            least_part=float(self.min_weight),
-            needs_gain=True,
+            judging={
+                "least_part": float(self.min_weight),
+                "needs_gain": True,
+                **self._judging(),
+            },
             confidence=float(self.confidence),
             prunes=bool(self.prune),
-            **self._options(),
         )
         return induction.tree(inducer.grow())
 
@@ -84,6 +88,9 @@ class C45Classifier(_PrunedTreeClassifier):
         Replace a subtree by a leaf that is expected to err no more.
     penalty : bool, default=False
         Take log2(cuts) / rows off the gain of a number, as in Release 8.
+    class_weight : mapping or "balanced", default=None
+        Factors of the weights of the rows of each class; "balanced" makes all classes
+        weigh the same.
     n_jobs : int, default=None
         Threads for coding and predicting; results do not depend on it.
 
@@ -126,6 +133,7 @@ class C45Classifier(_PrunedTreeClassifier):
         confidence: float = 0.25,
         prune: bool = True,
         penalty: bool = False,
+        class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(
@@ -134,11 +142,12 @@ class C45Classifier(_PrunedTreeClassifier):
             min_weight=min_weight,
             confidence=confidence,
             prune=prune,
+            class_weight=class_weight,
             n_jobs=n_jobs,
         )
         self.penalty = penalty
 
-    def _options(self) -> dict[str, Any]:
+    def _judging(self) -> dict[str, Any]:
         return {"with_penalty": bool(self.penalty)}
 
 
@@ -163,6 +172,9 @@ class EG2Classifier(_PrunedTreeClassifier):
         Of the pessimistic error by which the tree is pruned; less prunes more.
     prune : bool, default=True
         Replace a subtree by a leaf that is expected to err no more.
+    class_weight : mapping or "balanced", default=None
+        Factors of the weights of the rows of each class; "balanced" makes all classes
+        weigh the same.
     n_jobs : int, default=None
         Threads for coding and predicting; results do not depend on it.
 
@@ -201,6 +213,7 @@ class EG2Classifier(_PrunedTreeClassifier):
         min_weight: float = 2.0,
         confidence: float = 0.25,
         prune: bool = True,
+        class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(
@@ -209,11 +222,12 @@ class EG2Classifier(_PrunedTreeClassifier):
             min_weight=min_weight,
             confidence=confidence,
             prune=prune,
+            class_weight=class_weight,
             n_jobs=n_jobs,
         )
         self.cost_weight = cost_weight
 
-    def _options(self) -> dict[str, Any]:
+    def _judging(self) -> dict[str, Any]:
         check_number("cost_weight", self.cost_weight, least=0.0)
         return {"w": float(self.cost_weight)}
 
@@ -234,6 +248,9 @@ class IDXClassifier(_PrunedTreeClassifier):
         Of the pessimistic error by which the tree is pruned; less prunes more.
     prune : bool, default=True
         Replace a subtree by a leaf that is expected to err no more.
+    class_weight : mapping or "balanced", default=None
+        Factors of the weights of the rows of each class; "balanced" makes all classes
+        weigh the same.
     n_jobs : int, default=None
         Threads for coding and predicting; results do not depend on it.
 
@@ -282,6 +299,9 @@ class CSID3Classifier(_PrunedTreeClassifier):
         Of the pessimistic error by which the tree is pruned; less prunes more.
     prune : bool, default=True
         Replace a subtree by a leaf that is expected to err no more.
+    class_weight : mapping or "balanced", default=None
+        Factors of the weights of the rows of each class; "balanced" makes all classes
+        weigh the same.
     n_jobs : int, default=None
         Threads for coding and predicting; results do not depend on it.
 
@@ -323,6 +343,9 @@ class DTMCClassifier(PolicyClassifier):
     mistakes : number, matrix or mapping, default=None
         Cost of a wrong decision, ``mistakes[true][decision]``. If neither this nor
         `costs` says, ten times what all tests cost together.
+    class_weight : mapping or "balanced", default=None
+        Factors of the weights of the rows of each class; "balanced" makes all classes
+        weigh the same.
     n_jobs : int, default=None
         Threads for coding and predicting; results do not depend on it.
 
@@ -361,10 +384,12 @@ class DTMCClassifier(PolicyClassifier):
         costs: Any = None,
         mistakes: Any = None,
         *,
+        class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.costs = costs
         self.mistakes = mistakes
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
 
     def _grow(self, examples: Examples) -> Policy:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from askless._core.greedy._criteria import Pairs
 from askless._core.greedy._grow import grow_greedy
 from askless._core.greedy._options import GrowthLimits, GrowthRows
@@ -39,6 +41,9 @@ class GreedyTreeClassifier(PolicyClassifier):
         Score a threshold on a test that was already bought as free. By default it is
         scored at its price again, which keeps the tree from living on its first test;
         either way nobody pays twice.
+    class_weight : mapping or "balanced", default=None
+        Factors of the weights of the rows of each class; "balanced" makes all classes
+        weigh the same.
     n_jobs : int, default=None
         Threads for coding and predicting; results do not depend on it.
 
@@ -67,6 +72,8 @@ class GreedyTreeClassifier(PolicyClassifier):
     array([1.])
     """
 
+    _reads_codes = True
+
     def __init__(
         self,
         costs: Any = None,
@@ -76,6 +83,7 @@ class GreedyTreeClassifier(PolicyClassifier):
         delta: float = 0.0,
         min_weight: float = 0.0,
         free_reuse: bool = False,
+        class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.costs = costs
@@ -84,6 +92,7 @@ class GreedyTreeClassifier(PolicyClassifier):
         self.delta = delta
         self.min_weight = min_weight
         self.free_reuse = free_reuse
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
 
     def _grow(self, examples: Examples) -> Policy:
@@ -92,8 +101,10 @@ class GreedyTreeClassifier(PolicyClassifier):
         max_depth = check_max_depth(self.max_depth)
         coded = examples.code()
         prices = examples.costs.price_list(coded.tests)
+        codes: Any = coded.codes
         rows = GrowthRows(
-            coded.codes,
+            # Growing uses them up; those of a store are not to be written to.
+            codes if codes.flags.writeable else np.array(codes),
             coded.class_rows,
             coded.n_levels,
             coded.is_ordered,

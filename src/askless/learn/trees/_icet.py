@@ -10,16 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from askless._core.cost._criteria import CRITERIA
 from askless._core.cost._genetic_trials import Trials, key_rows
-from askless._core.cost._induce import VALUES
-from askless.learn._anytime import Listener, StopFlag, run_until
+from askless._progress import Reporter
+from askless.learn._anytime import StopFlag, run_until
 from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_count, check_number, check_share
 from askless.learn._examples import CodedExamples, Examples
+from askless.learn._stages import StageLog, warn_interrupted
 from askless.learn.trees._genetic import N_BITS, Genetic, decode_all, encode_value
 from askless.learn.trees._induction import Induction
-from askless.learn.trees._stages import StageLog, warn_interrupted
 from askless.policy import Policy
 from askless.problem import PriceList
 from askless.problem._jobs import count_threads, starting_threads
@@ -65,6 +64,9 @@ class ICETClassifier(PolicyClassifier):
         At least two branches of a split must have this weight of rows.
     time_limit : float, default=None
         Seconds, after which the fittest so far is used. So does Ctrl-C.
+    class_weight : mapping or "balanced", default=None
+        Factors of the weights of the rows of each class; "balanced" makes all classes
+        weigh the same.
     random_state : int, RandomState or None, default=None
         The same seed gives the same tree, with any n_jobs, if time does not end it.
     n_jobs : int, default=None
@@ -86,7 +88,7 @@ class ICETClassifier(PolicyClassifier):
         Its mean total cost on held-out rows.
     n_trials_ : int
         How many individuals were tried.
-    stages_ : list of Stage
+    stages_ : list of Progress
         The best so far, generation by generation.
 
     Notes
@@ -112,9 +114,6 @@ class ICETClassifier(PolicyClassifier):
     1.0
     """
 
-    # Told about every generation; not a parameter, since it is no part of the model.
-    _listener: Listener | None = None
-
     def __init__(
         self,
         costs: Any = None,
@@ -129,6 +128,7 @@ class ICETClassifier(PolicyClassifier):
         gray_code: bool = False,
         min_weight: float = 2.0,
         time_limit: float | None = None,
+        class_weight: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -143,6 +143,7 @@ class ICETClassifier(PolicyClassifier):
         self.gray_code = gray_code
         self.min_weight = min_weight
         self.time_limit = time_limit
+        self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -167,17 +168,17 @@ class ICETClassifier(PolicyClassifier):
         if self.seeded:
             bits[0] = trainer.encode(induction.prices.full, 1.0, 25.0)
         genetic = Genetic(bits, rng, float(self.crossover), float(self.mutation))
-        self._search(genetic, trainer)
+        self._search(genetic, trainer, examples.reporter)
         self.bias_costs_, self.cost_weight_, self.confidence_ = trainer.decode(
             genetic.best_bits
         )
         self.fitness_ = float(genetic.best_cost)
         return induction.tree(trainer.grow(genetic.best_bits))
 
-    def _search(self, genetic: Genetic, trainer: _Trainer) -> None:
+    def _search(self, genetic: Genetic, trainer: _Trainer, reporter: Reporter) -> None:
         """Breed until all trials are used, time is over, or Ctrl-C."""
         flag = StopFlag()
-        log = StageLog(self._listener)
+        log = StageLog(reporter)
         self.stages_ = log.stages
         trials = int(self.trials)
         self.n_trials_ = 0
@@ -191,13 +192,13 @@ class ICETClassifier(PolicyClassifier):
                         trainer.assess(genetic.bits, generation, n_jobs, pool, flag),
                         trials - self.n_trials_,
                     )
-                    log.add(
+                    wants_stop = log.add(
                         f"{self.n_trials_} trials",
                         genetic.least_cost,
                         float(genetic.best_cost),
                         self.n_trials_ / trials,
                     )
-                    if flag or self.n_trials_ >= trials:
+                    if flag or wants_stop or self.n_trials_ >= trials:
                         return
                     genetic.breed()
                     generation += 1
@@ -274,9 +275,7 @@ class _Trainer:
         inducer = self.induction.at_prices(PriceList.plain(costs)).inducer(
             "eg2",
             value="errors",
-            w=weight,
-            least_part=self.min_weight,
-            needs_gain=True,
+            judging={"w": weight, "least_part": self.min_weight, "needs_gain": True},
             confidence=confidence,
         )
         return inducer.grow()
@@ -297,13 +296,7 @@ class _Trainer:
         numbers = decode_all(bits, self.low, self.high, gray=self.gray)
         while len(self.growers) < n_jobs:
             self.growers.append(
-                Trials(
-                    self.induction.workspace,
-                    self.row_keys,
-                    self.min_weight,
-                    CRITERIA["eg2"],
-                    VALUES["errors"],
-                )
+                Trials(self.induction.workspace, self.row_keys, self.min_weight)
             )
 
         def fitness(grower: Trials, place: int) -> float:

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless._core.cost._criteria import CRITERIA
-from askless._core.cost._induce import VALUES, Inducer
+from askless._core.cost._criteria import SplitCriterion
+from askless._core.cost._induce import Inducer
+from askless._core.cost._samples import Sampling
 from askless._core.cost._workspace import Workspace
 from askless.learn._examples import CodedExamples
 from askless.learn._mistakes import settle_mistakes
@@ -97,16 +98,20 @@ class Induction:
         criterion: str,
         *,
         value: str,
+        judging: Mapping[str, Any] | None = None,
+        sampling: Sampling | None = None,
         stop: NDArray[np.int32] | None = None,
-        sample_value: str = "cost",
         **options: Any,
     ) -> Inducer:
-        """Return a grower of trees; see the compiled class for its options."""
+        """Return a grower of trees; see the compiled classes for all options.
+
+        ``judging`` are those of the criterion.
+        """
         return Inducer(
             self.workspace,
-            criterion=CRITERIA[criterion],
-            value=VALUES[value],
-            sample_value=VALUES[sample_value],
+            SplitCriterion(criterion, **(judging or {})),
+            sampling,
+            value=value,
             stop=_never() if stop is None else stop,
             **options,
         )

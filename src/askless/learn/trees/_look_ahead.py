@@ -8,14 +8,16 @@ from typing import Any
 
 from sklearn.utils import check_random_state
 
+from askless._core.cost._samples import Sampling
+from askless._progress import Reporter
 from askless.exceptions import InvalidOptionError
-from askless.learn._anytime import Listener, StopFlag, run_until
+from askless.learn._anytime import StopFlag, run_until
 from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_count, check_number, check_share
 from askless.learn._examples import Examples
 from askless.learn._mistakes import average_mistake
+from askless.learn._stages import StageLog, warn_greedy_only, warn_interrupted
 from askless.learn.trees._induction import Induction
-from askless.learn.trees._stages import StageLog, warn_greedy_only, warn_interrupted
 from askless.policy import Policy
 
 __all__ = ["ACTClassifier", "LSID3Classifier", "act_settings"]
@@ -62,17 +64,13 @@ class _SampledTreeClassifier(PolicyClassifier):
     samples: int | None
     time_limit: float | None
     random_state: Any
-    # Told about every step; not a parameter, since it is no part of the model.
-    _listener: Listener | None = None
 
     def _prepare(self, examples: Examples) -> None:
         """Check settings, and tune those that are to be tuned."""
 
     @abstractmethod
-    def _greedy_and_sampled(
-        self, induction: Induction
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the options of the greedy tree, and of the sampled ones."""
+    def _growth(self, induction: Induction) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the options of every tree, and of the samples."""
 
     def _grow(self, examples: Examples) -> Policy:
         self._prepare(examples)
@@ -82,10 +80,9 @@ class _SampledTreeClassifier(PolicyClassifier):
             check_number("time_limit", self.time_limit, least=0.0)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         induction = Induction.of(examples.code(), examples.classes, examples.costs)
-        greedy, sampled = self._greedy_and_sampled(induction)
-        search = _Search(
-            induction, greedy, sampled, seed, examples.n_threads, self._listener
-        )
+        options, sampling = self._growth(induction)
+        sampling = {**sampling, "seed": seed, "n_threads": examples.n_threads}
+        search = _Search(induction, options, sampling, examples.reporter)
         if self.time_limit is None:
             samples = DEFAULT_SAMPLES if self.samples is None else int(self.samples)
             search.run_contract(samples)
@@ -103,17 +100,14 @@ class _Search:
     def __init__(
         self,
         induction: Induction,
-        greedy: dict[str, Any],
-        sampled: dict[str, Any],
-        seed: int,
-        n_threads: int,
-        listener: Listener | None,
+        options: dict[str, Any],
+        sampling: dict[str, Any],
+        reporter: Reporter,
     ) -> None:
         self.induction = induction
-        self.greedy = greedy
-        self.sampled = sampled
-        self.options: dict[str, Any] = {"seed": seed, "n_threads": n_threads}
-        self.log = StageLog(listener)
+        self.options = options
+        self.sampling = sampling
+        self.log = StageLog(reporter)
         self.flag = StopFlag()
         self.best: dict[str, Any] = {}
         self.best_value = math.inf
@@ -121,12 +115,10 @@ class _Search:
 
     def try_samples(self, samples: int, *, stoppable: bool = True) -> None:
         """Grow a tree and keep it if it is expected to cost less."""
-        options = self.sampled if samples else self.greedy
         inducer = self.induction.inducer(
-            n_samples=samples,
+            sampling=Sampling(samples, **self.sampling),
             stop=self.flag.array if stoppable else None,
             **self.options,
-            **options,
         )
         arrays = inducer.grow()
         value = inducer.value / self.induction.weight
@@ -134,7 +126,8 @@ class _Search:
         if value < self.best_value * (1 - 1e-12) or not self.best:
             self.best, self.best_value, self.best_samples = arrays, value, samples
         name = f"{samples} samples" if samples else "greedy"
-        self.log.add(name, value, self.best_value)
+        if self.log.add(name, value, self.best_value):
+            self.flag.raise_it()
 
     def run_contract(self, samples: int) -> None:
         """Grow one tree with so many samples; Ctrl-C makes the rest of it greedy."""
@@ -190,6 +183,9 @@ class LSID3Classifier(_SampledTreeClassifier):
         Of the pessimistic error by which the tree is pruned; less prunes more.
     prune : bool, default=True
         Replace a subtree by a leaf that is expected to err no more.
+    class_weight : mapping or "balanced", default=None
+        Factors of the weights of the rows of each class; "balanced" makes all classes
+        weigh the same.
     random_state : int, RandomState or None, default=None
         The same seed gives the same tree, with any n_jobs.
     n_jobs : int, default=None
@@ -207,7 +203,7 @@ class LSID3Classifier(_SampledTreeClassifier):
         How many samples the tree was grown with.
     expected_cost_ : float
         Expected errors of a row, as C4.5 reckons them.
-    stages_ : list of Stage
+    stages_ : list of Progress
         What was tried, when, and what it was worth.
 
     Notes
@@ -238,6 +234,7 @@ class LSID3Classifier(_SampledTreeClassifier):
         time_limit: float | None = None,
         confidence: float = 0.25,
         prune: bool = True,
+        class_weight: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -247,19 +244,18 @@ class LSID3Classifier(_SampledTreeClassifier):
         self.time_limit = time_limit
         self.confidence = confidence
         self.prune = prune
+        self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _greedy_and_sampled(
-        self, induction: Induction
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        common = {
+    def _growth(self, induction: Induction) -> tuple[dict[str, Any], dict[str, Any]]:
+        options = {
             "criterion": "gain",
             "value": "errors",
             "confidence": check_share("confidence", self.confidence),
             "prunes": bool(self.prune),
         }
-        return common, {**common, "sample_value": "leaves", "greedy_first": False}
+        return options, {"value": "leaves", "greedy_first": False}
 
 
 class ACTClassifier(_SampledTreeClassifier):
@@ -294,6 +290,9 @@ class ACTClassifier(_SampledTreeClassifier):
         Replace a subtree by a leaf that is expected to cost no more.
     prune_samples : bool, default=False
         Price samples as if they were pruned too.
+    class_weight : mapping or "balanced", default=None
+        Factors of the weights of the rows of each class; "balanced" makes all classes
+        weigh the same.
     random_state : int, RandomState or None, default=None
         The same seed gives the same tree, with any n_jobs.
     n_jobs : int, default=None
@@ -313,7 +312,7 @@ class ACTClassifier(_SampledTreeClassifier):
         Expected total cost of a row, by the estimate that the tree was grown by.
     cost_weight_, confidence_ : float
         The settings that were used.
-    stages_ : list of Stage
+    stages_ : list of Progress
         What was tried, when, and what it was worth.
 
     Notes
@@ -352,6 +351,7 @@ class ACTClassifier(_SampledTreeClassifier):
         confidence: float | str = "auto",
         prune: bool = True,
         prune_samples: bool = False,
+        class_weight: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -363,6 +363,7 @@ class ACTClassifier(_SampledTreeClassifier):
         self.confidence = confidence
         self.prune = prune
         self.prune_samples = prune_samples
+        self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -386,23 +387,21 @@ class ACTClassifier(_SampledTreeClassifier):
                     "it out to set it from the costs."
                 )
 
-    def _greedy_and_sampled(
-        self, induction: Induction
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _growth(self, induction: Induction) -> tuple[dict[str, Any], dict[str, Any]]:
         w, confidence = act_settings(
             average_mistake(induction.mistakes), induction.prices.cost_of_all()
         )
         tuned = self._tuned
         self.cost_weight_ = _settle(self.cost_weight, w, tuned.get("cost_weight"))
         self.confidence_ = _settle(self.confidence, confidence, tuned.get("confidence"))
-        common = {
+        options = {
             "criterion": "eg2",
             "value": "cost",
-            "w": self.cost_weight_,
+            "judging": {"w": self.cost_weight_},
             "confidence": self.confidence_,
             "prunes": bool(self.prune),
         }
-        return common, {**common, "prunes_samples": bool(self.prune_samples)}
+        return options, {"prunes": bool(self.prune_samples)}
 
 
 def _check_weight(name: str, value: object) -> float:

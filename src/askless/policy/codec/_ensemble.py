@@ -54,6 +54,7 @@ def _from_ensemble(policy: Ensemble) -> EnsembleRecord:
         slope=output.slope,
         single_precision=output.is_single,
         threshold=policy.threshold,
+        max_cost=policy.max_cost,
         complete=policy.is_complete,
         tolerance=policy.tolerance,
     )
@@ -116,6 +117,7 @@ def _read(whole: PolicyRecord, heading: Heading) -> Ensemble:
             functions=record.functions,
         ),
         threshold=record.threshold,
+        max_cost=record.max_cost,
         is_complete=record.complete,
         tolerance=record.tolerance,
         bounds=record.bounds,

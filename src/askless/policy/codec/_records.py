@@ -115,6 +115,7 @@ class EnsembleRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
     single_precision: bool = False
     functions: Literal["numpy", "numpy by columns", "scipy", "libm"] = "numpy"
     threshold: Amount | None = None
+    max_cost: Amount | None = None
     complete: bool = False
     tolerance: Amount = 0.0
 
@@ -146,11 +147,12 @@ class PolicyRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """A whole policy.
 
     A tree has ``nodes``, a sequence an ``order`` and ``cases``, and a forest ``trees``
-    that decide by a ``rule``; the nodes of each of its trees are numbered from 0. An
-    ``ensemble`` of other trees may answer a number, and then has no classes. A rule has
-    ``cases``, and a ``choice`` that says how it chooses among tests; an ``order`` if
-    that is what it chooses by. A ``posterior`` has ``cases`` without codes, and the
-    chances of what they show.
+    that decide by a ``rule``; the nodes of each of its trees are numbered from 0. A
+    tree has an ``objective`` too if that says why it stops. An ``ensemble`` of other
+    trees may answer a number, and then has no classes. A rule has ``cases``, and a
+    ``choice`` that says how it chooses among tests; an ``order`` if that is what it
+    chooses by. A ``posterior`` has ``cases`` without codes, and the chances of what
+    they show.
     """
 
     format: Literal["askless-policy"]
@@ -160,6 +162,7 @@ class PolicyRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
     classes: list[Label]
     summary: SummaryRecord
     mistakes: list[list[Amount]] | None = None
+    objective: Literal["total"] | None = None
     nodes: list[NodeRecord] = []
     order: list[Index] = []
     cases: list[CaseRecord] = []

@@ -12,6 +12,7 @@ __all__ = ["TREE"]
 
 def _write(tree: Tree, record: PolicyRecord) -> None:
     record.nodes = write_nodes(tree)[0]
+    record.objective = tree.objective
 
 
 def _read(record: PolicyRecord, heading: Heading) -> Tree:
@@ -21,6 +22,7 @@ def _read(record: PolicyRecord, heading: Heading) -> Tree:
         heading.prices,
         nodes=read_nodes([record.nodes]),
         mistakes=heading.mistakes,
+        objective=record.objective,
     )
 
 
@@ -28,4 +30,4 @@ def _measure(tree: Tree) -> Measures:
     return Measures(tree.n_nodes, tree.expected_cost, tree.worst_cost)
 
 
-TREE = Codec("tree", _write, _read, _measure, needs=("nodes",))
+TREE = Codec("tree", _write, _read, _measure, needs=("nodes",), may_have=("objective",))

@@ -7,6 +7,7 @@ it can still reach. This module does not know which library grew the trees.
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -28,7 +29,7 @@ from askless.problem import Outcome, PriceList, Test
 from askless.problem._jobs import threads_for
 from askless.problem._tests import _as_numbers
 
-__all__ = ["Ensemble", "Trace"]
+__all__ = ["Ensemble", "Trace", "encode_wide"]
 
 # Ensembles of more nodes (times values of a leaf) keep path states: a deep one is made
 # again after every purchase, which takes longer than a purchase is worth there.
@@ -68,6 +69,8 @@ class Ensemble(Policy):
         How sums become classes or numbers.
     threshold : float, optional
         Stop early, once the lead is so many standard deviations of what is still open.
+    max_cost : float, optional
+        Stop before a test that may bring what a case has paid above this.
     is_complete : bool, default=False
         Go on until every tree has ended, so that probabilities are the source's too.
     tolerance : float, default=0.0
@@ -104,6 +107,7 @@ class Ensemble(Policy):
         trees: EnsembleTrees,
         output: Output,
         threshold: float | None = None,
+        max_cost: float | None = None,
         is_complete: bool = False,
         tolerance: float = 0.0,
         bounds: Literal["auto", "path", "deep", "joint", "vote"] = "auto",
@@ -123,6 +127,7 @@ class Ensemble(Policy):
         self.trees = trees
         self.output = output
         self.threshold = None if threshold is None else float(threshold)
+        self.max_cost = None if max_cost is None else float(max_cost)
         self.is_complete = bool(is_complete)
         self.tolerance = float(tolerance)
         self.bounds = self._choose_bounds(bounds)
@@ -165,20 +170,39 @@ class Ensemble(Policy):
         )
 
     def with_stop(
-        self, *, threshold: float | None = None, is_complete: bool = False
+        self,
+        *,
+        threshold: float | None = None,
+        max_cost: float | None = None,
+        is_complete: bool = False,
     ) -> Ensemble:
         """Return the same ensemble with another rule to stop by.
 
         Parameters
         ----------
-        threshold, is_complete
+        threshold, max_cost, is_complete
             See :class:`Ensemble`.
         """
         other = copy(self)
         other.threshold = None if threshold is None else float(threshold)
+        other.max_cost = None if max_cost is None else float(max_cost)
         other.is_complete = is_complete
         other.__dict__.pop("_first", None)
         _check_stop(other)
+        return other
+
+    def with_slope(self, slope: float) -> Ensemble:
+        """Return the same ensemble, whose log-odds are multiplied by a factor.
+
+        Probabilities change, decisions do not.
+
+        Parameters
+        ----------
+        slope : float
+            See :class:`Output`.
+        """
+        other = copy(self)
+        other.output = replace(self.output, slope=float(slope))
         return other
 
     def __getstate__(self) -> dict[str, Any]:
@@ -226,7 +250,7 @@ class Ensemble(Policy):
         walk = self._walks.take()
         for test, code in answers:
             walk.buy(test, code)
-        state = EnsembleState(answers, *walk.stand(self._threshold, self.is_complete))
+        state = EnsembleState(answers, *walk.stand(*self._terms))
         self._walks.give_back(walk)
         return state
 
@@ -251,7 +275,7 @@ class Ensemble(Policy):
         walk.buy(state.test, code)
         after = EnsembleState(
             (*state.answers, (state.test, code)),
-            *walk.stand(self._threshold, self.is_complete),
+            *walk.stand(*self._terms),
         )
         if after.test < 0:
             self._walks.give_back(walk)
@@ -260,8 +284,11 @@ class Ensemble(Policy):
         return after
 
     @property
-    def _threshold(self) -> float:
-        return np.inf if self.threshold is None else self.threshold
+    def _terms(self) -> tuple[float, float, bool]:
+        """When a case stops: its threshold, the most it may cost, is it complete."""
+        threshold = np.inf if self.threshold is None else self.threshold
+        most = np.inf if self.max_cost is None else self.max_cost
+        return threshold, most, self.is_complete
 
     def next_test(self, state: EnsembleState) -> int | None:
         """Return the test that most waits for, or None if the decision is settled."""
@@ -320,7 +347,7 @@ class Ensemble(Policy):
             return values, None, n_rows
         codes = np.zeros((n_rows, n_tests), dtype=np.int32)
         for i in self.used_tests:
-            codes[:, i] = _encode(self.tests[i], columns[self.tests[i].name])
+            codes[:, i] = encode_wide(self.tests[i], columns[self.tests[i].name])
         return None, codes, n_rows
 
     def run_rows(
@@ -339,7 +366,8 @@ class Ensemble(Policy):
         """
         values, codes, n_rows = self._rows(X)
         n_threads = self._count_threads(n_jobs, n_rows)
-        means = with_means or self.threshold is not None
+        threshold, most, _ = self._terms
+        means = with_means or self.threshold is not None or self.max_cost is not None
         parts = []
         for start in range(0, max(n_rows, 1), CHUNK):
             stop = min(start + CHUNK, n_rows)
@@ -348,10 +376,11 @@ class Ensemble(Policy):
                     self.prices.engine,
                     None if values is None else values[start:stop],
                     None if codes is None else codes[start:stop],
-                    self._threshold,
+                    threshold,
                     self.is_complete,
                     means,
                     n_threads,
+                    most=most,
                 )
             )
         raw, cost, n_bought = zip(*parts, strict=True)
@@ -409,7 +438,7 @@ class Ensemble(Policy):
         return f"Ensemble({self.trees.n_trees} trees, {self.trees.n_nodes} nodes)"
 
 
-def _encode(test: Test, column: Any) -> NDArray[Any]:
+def encode_wide(test: Test, column: Any) -> NDArray[Any]:
     """Return the codes of a clean column, of a number in more than two bytes."""
     if test.kind == "category":
         return test.encode_clean(column)
@@ -425,6 +454,11 @@ def _check_stop(ensemble: Ensemble) -> None:
         raise InvalidOptionError(
             "threshold must be >= 0, and not be combined with is_complete. Got "
             f"{threshold!r}. Leave one of them out."
+        )
+    if ensemble.max_cost is not None and not ensemble.max_cost >= 0:
+        raise InvalidOptionError(
+            f"max_cost must be >= 0. Got {ensemble.max_cost!r}. Leave it out for no "
+            "limit."
         )
     if not 0 <= ensemble.tolerance < np.inf or (
         ensemble.tolerance > 0 and not ensemble.answers_number

@@ -155,6 +155,8 @@ class Output:
         return np.asarray(expit(self.slope * scores))
 
     def _softmax(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.slope != 1.0:
+            scores = self.slope * scores
         if self.functions == "scipy":
             from scipy.special import softmax
 

@@ -22,14 +22,16 @@ class OnlinePolicy(Policy):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the class weights where each row ends, and what it pays."""
         count_threads(n_jobs)
-        columns, n_rows = raw_columns(X, self.coding, list(range(len(self.tests))))
-        codes = self.coding.encode(columns, list(range(len(self.tests))))
+        used = self.used_tests
+        place = {test: i for i, test in enumerate(used)}
+        columns, n_rows = raw_columns(X, self.coding, used)
+        codes = self.coding.encode(columns, used)
         belief = np.zeros((n_rows, len(self.classes)))
         cost = np.zeros(n_rows)
         for row in range(n_rows):
             state, bill = self.initial_state(), self.prices.open_bill()
             while (test := self.next_test(state)) is not None:
-                code = int(codes[test, row])
+                code = int(codes[place[test], row])
                 if self.prices.delayed[test] and not bill.has_paid(test):
                     bill.charge_together(self.tests_ahead(state))
                 else:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 import warnings
 
+from askless._progress import Progress, Reporter
 from askless.exceptions import StoppedEarlyWarning
-from askless.learn._anytime import Listener, Stage
 
 __all__ = ["StageLog", "warn_greedy_only", "warn_interrupted"]
 
@@ -18,21 +18,22 @@ _TO_USER = 6
 
 
 class StageLog:
-    """The stages so far, each told to a listener when it ends.
+    """The stages so far, each told when it ends.
 
     Examples
     --------
-    >>> log = StageLog(lambda stage: print(stage.name, stage.best))
+    >>> log = StageLog(Reporter(lambda stage: print(stage.name, stage.best)))
     >>> log.add("greedy", 7.0, 5.0)
     greedy 5.0
+    False
     >>> len(log.stages)
     1
     """
 
-    def __init__(self, listener: Listener | None) -> None:
-        self.listener = listener
+    def __init__(self, reporter: Reporter) -> None:
+        self.reporter = reporter
         self.start = time.monotonic()
-        self.stages: list[Stage] = []
+        self.stages: list[Progress] = []
 
     @property
     def seconds(self) -> float:
@@ -41,11 +42,20 @@ class StageLog:
 
     def add(
         self, name: str, cost: float, best: float, done: float | None = None
-    ) -> None:
-        """Note a stage: what it found, the best so far, and how much of all is done."""
-        self.stages.append(Stage(name, self.seconds, cost, best, done))
-        if self.listener is not None:
-            self.listener(self.stages[-1])
+    ) -> bool:
+        """Note a stage: what it found, the best so far, and how much of all is done.
+
+        Returns whether someone has asked to stop.
+        """
+        stage = Progress(self.seconds, best, None, name, cost, done)
+        self.stages.append(stage)
+        return self.reporter.pass_on(stage)
+
+    def sign(self, name: str, done: float | None = None) -> bool:
+        """Tell what is going on, in the middle of a stage."""
+        best = self.stages[-1].best if self.stages else None
+        sign = Progress(self.seconds, best, None, name, None, done)
+        return self.reporter.pass_on(sign)
 
 
 def warn_greedy_only(time_limit: float, seconds: float) -> None:
