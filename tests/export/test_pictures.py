@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
 from itertools import pairwise
+from xml.sax.saxutils import unescape
 
 import numpy as np
 import pytest
@@ -270,3 +271,37 @@ def test_options_are_checked(car):
         show(car, "svg", budget=-1)
     with pytest.raises(InvalidOptionError, match=r"max_depth must be >= 0"):
         show(car, "dot", max_depth=-1)
+
+
+@pytest.mark.parametrize("format", ["png", "pdf"])
+def test_png_and_pdf_are_drawn_alike_every_time(car, format):
+    pytest.importorskip("matplotlib")
+    start = {"png": b"\x89PNG\r\n", "pdf": b"%PDF-"}[format]
+    drawn = show(car, format, title="costs $3 and $5", budget=3, max_depth=2)
+    assert drawn.startswith(start)
+    assert drawn == show(car, format, title="costs $3 and $5", budget=3, max_depth=2)
+    assert len(drawn) < len(show(car, format))
+
+
+def test_a_png_says_on_the_page_what_the_svg_says(car):
+    pytest.importorskip("matplotlib")
+    from askless.export._picture import draw_one
+    from askless.export._plot import Page
+
+    page = Page(draw_one(car, "PNG", None, title="Car", max_nodes=20))
+    drawn = [text.get_text() for text in page.draw().axes[0].texts]
+    svg = show(car, "svg", title="Car", max_nodes=20)
+    assert f'viewBox="0 0 {page.width:.0f} {page.height:.0f}"' in svg
+    shown = re.findall(r"<text[^>]*>(?:<title>[^<]*</title>)?([^<]*)</text>", svg)
+    assert sorted(map(unescape, shown)) == sorted(drawn)
+
+
+def test_a_png_that_nobody_could_read_is_refused(rng):
+    pytest.importorskip("matplotlib")
+    from tests.export.grown import grow_to_depth, mixed_tests
+
+    tree = grow_to_depth(rng, mixed_tests(rng, 7), ("a", "b"), 11, 4500)
+    with pytest.raises(InvalidOptionError, match=r"small enough.*max_nodes"):
+        show(tree, "png", max_nodes=None)
+    with pytest.raises(InvalidOptionError, match="PNG must be made from one tree"):
+        show(Forest.from_trees([tree, tree]), "png")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from askless._text import escape_unprintable
 from askless.exceptions import InvalidOptionError
-from askless.policy import Forest, Policy, Tree
+from askless.policy import Ensemble, Forest, Policy, Tree
 from askless.problem import Test
 
 __all__ = [
@@ -22,12 +22,21 @@ __all__ = [
     "children_of",
     "decision_text",
     "node_shares",
+    "not_held",
     "number_text",
     "one_tree",
     "percent_text",
     "summary_line",
     "trees_of",
 ]
+
+# What else a policy can be shown as, by its kind.
+FORMATS_OF = {
+    "tree": "python, javascript, sql or onnx",
+    "forest": "python, javascript, sql or onnx, or make it adaptive first: "
+    "askless.AdaptiveEnsemble(model)",
+    "ensemble": "python, javascript, c, sql, onnx, text or json",
+}
 
 
 def one_tree(policy: Policy, what: str, tree: int | None = None) -> Tree:
@@ -43,7 +52,7 @@ def one_tree(policy: Policy, what: str, tree: int | None = None) -> Tree:
     if isinstance(policy, Tree) and tree in (None, 0):
         return policy
     if not isinstance(policy, (Tree, Forest)):
-        raise _not_held(policy, f"{what} must be made from a tree")
+        raise not_held(policy, f"{what} must be made from a tree")
     n_trees = policy.n_trees if isinstance(policy, Forest) else 1
     if tree is None:
         raise InvalidOptionError(
@@ -64,14 +73,16 @@ def trees_of(policy: Policy, what: str) -> list[Tree]:
         return [policy]
     if isinstance(policy, Forest):
         return [policy.tree(index) for index in range(policy.n_trees)]
-    raise _not_held(policy, f"{what} must be made from a tree or a forest")
+    raise not_held(policy, f"{what} must be made from a tree, a forest or an ensemble")
 
 
-def _not_held(policy: Policy, rule: str) -> InvalidOptionError:
+def not_held(policy: Policy, rule: str) -> InvalidOptionError:
+    """Return the error of a format that does not hold such a policy."""
     kind = f"{'an' if policy.kind[0] in 'aeiou' else 'a'} {policy.kind}"
-    return InvalidOptionError(
-        f"{rule}. Got {kind}. Show it as text or json, which hold every kind of policy."
+    others = FORMATS_OF.get(
+        policy.kind, "text or json, which hold every kind of policy"
     )
+    return InvalidOptionError(f"{rule}. Got {kind}. Show it as {others}.")
 
 
 def summary_line(policy: Policy) -> str:
@@ -94,6 +105,11 @@ def summary_line(policy: Policy) -> str:
         return (
             f"A forest of {policy.n_trees:,} trees and {policy.n_nodes:,} nodes; their "
             f"{policy.voting} decide."
+        )
+    if isinstance(policy, Ensemble):
+        return (
+            f"An ensemble of {policy.trees.n_trees:,} trees and {policy.n_nodes:,} "
+            f"nodes, which ask {len(policy.used_tests):,} tests."
         )
     return f"A {policy.kind} of {len(policy.tests):,} tests."
 

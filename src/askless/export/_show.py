@@ -11,6 +11,7 @@ from askless.export._dot import to_dot
 from askless.export._html import to_html
 from askless.export._json import to_json
 from askless.export._mermaid import to_mermaid
+from askless.export._plot import to_pdf, to_png
 from askless.export._svg import to_svg
 from askless.export._text import to_text
 from askless.export.code._javascript import to_javascript
@@ -18,17 +19,21 @@ from askless.export.code._onnx import to_onnx
 from askless.export.code._python import to_python
 from askless.export.code._rules import to_rules
 from askless.export.code._sql import to_sql
+from askless.export.ensemble._c import to_c
 from askless.policy import Policy
 
 __all__ = ["FORMATS", "options_of", "show"]
 
 FORMATS: dict[str, Callable[..., str | bytes]] = {
+    "c": to_c,
     "dot": to_dot,
     "html": to_html,
     "javascript": to_javascript,
     "json": to_json,
     "mermaid": to_mermaid,
     "onnx": to_onnx,
+    "pdf": to_pdf,
+    "png": to_png,
     "python": to_python,
     "rules": to_rules,
     "sql": to_sql,
@@ -49,7 +54,9 @@ def options_of(format: str) -> list[str]:
 
 
 @overload
-def show(policy: Policy, format: Literal["onnx"], **options: Any) -> bytes: ...
+def show(
+    policy: Policy, format: Literal["onnx", "pdf", "png"], **options: Any
+) -> bytes: ...
 @overload
 def show(policy: Policy, format: str = "text", **options: Any) -> str: ...
 
@@ -64,32 +71,39 @@ def show(policy: Policy, format: str = "text", **options: Any) -> str | bytes:
     format : str, default="text"
         How to show it:
 
-        ==============  ==========================================  ================
-        format          what it is                                  holds
-        ==============  ==========================================  ================
-        ``text``        an indented tree                            every policy
-        ``json``        the policy file itself                      every policy
-        ``svg``         a drawn flowchart                           a tree
-        ``html``        one page that folds, searches and prints    trees, forests
-        ``dot``         a graph for Graphviz                        a tree
-        ``mermaid``     a flowchart for Mermaid                     a tree
-        ``rules``       a line for each leaf: if ... then ...       a tree
-        ``python``      a module without any dependency             trees, forests
-        ``javascript``  a script without any dependency             trees, forests
-        ``sql``         one query that decides every row            trees, forests
-        ``onnx``        a model, as bytes                           trees, forests
-        ==============  ==========================================  ================
+        ==============  ========================================  ==================
+        format          what it is                                holds
+        ==============  ========================================  ==================
+        ``text``        an indented tree                          every policy
+        ``json``        the policy file itself                    every policy
+        ``svg``         a drawn flowchart                         a tree
+        ``png``         the same, as bytes; needs matplotlib      a tree
+        ``pdf``         the same, as bytes; needs matplotlib      a tree
+        ``html``        one page that folds, searches and prints  trees, forests
+        ``dot``         a graph for Graphviz                      a tree
+        ``mermaid``     a flowchart for Mermaid                   a tree
+        ``rules``       a line for each leaf: if ... then ...     a tree
+        ``python``      a module without any dependency           all trees
+        ``javascript``  a script without any dependency           all trees
+        ``c``           C99 without any dependency                ensembles
+        ``sql``         one query that decides every row          all trees
+        ``onnx``        a model, as bytes                         all trees
+        ==============  ========================================  ==================
+
+        All trees are trees, forests and ensembles. Of an ensemble SQL and ONNX say what
+        the full model says; the programs also buy test by test.
     **options
         Options of the format:
 
-        - ``max_depth`` (text, svg, dot, mermaid): show only this many levels of tests;
-        - ``max_nodes`` (text, svg, html): show only this many nodes, those that most
-          cases pass; 10,000 by default, None for all;
+        - ``max_depth`` (text, svg, png, pdf, dot, mermaid): show only this many levels
+          of tests;
+        - ``max_nodes`` (text, svg, png, pdf, html): show only this many nodes, those
+          that most cases pass; 10,000 by default, 400 of png and pdf, None for all;
         - ``ascii``, ``max_trees`` (text): plain characters; the most trees shown;
-        - ``title`` (svg, html, dot): what to write above;
-        - ``budget`` (svg, html, dot, mermaid): what a case may spend; boxes beyond it
-          are marked;
-        - ``tree`` (svg, dot, mermaid, rules): which tree of a forest, from 0;
+        - ``title`` (svg, png, pdf, html, dot): what to write above;
+        - ``budget`` (svg, png, pdf, html, dot, mermaid): what a case may spend; boxes
+          beyond it are marked;
+        - ``tree`` (svg, png, pdf, dot, mermaid, rules): which tree of a forest, from 0;
         - ``module`` (javascript): write an ES module;
         - ``dialect``, ``table``, ``key``, ``columns``, ``leaves`` (sql): the engine,
           the table to read, columns to keep, the column of a test where it is not
@@ -98,7 +112,7 @@ def show(policy: Policy, format: str = "text", **options: Any) -> str | bytes:
     Returns
     -------
     str or bytes
-        Text; of ``onnx``, bytes.
+        Text; of ``onnx``, ``pdf`` and ``png``, bytes.
 
     Examples
     --------

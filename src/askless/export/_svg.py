@@ -6,6 +6,7 @@ are needed to draw; what does not fit is cut short and shown in full when pointe
 
 from __future__ import annotations
 
+from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from askless.export._colours import REST, blend
@@ -15,12 +16,12 @@ from askless.export._layout import BOLD, shorten, text_width, tidy
 from askless.export._picture import Box, Picture, draw_one
 from askless.policy import Policy
 
-__all__ = ["draw_svg", "to_svg"]
+__all__ = ["Columns", "draw_svg", "lay_out_head", "to_svg"]
 
 FONT = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 )
-TITLE_SIZE, SMALL_SIZE = 13.0, 11.0
+HEAD_SIZE, TITLE_SIZE, SMALL_SIZE = 17.0, 13.0, 11.0
 BOX_HEIGHT = 50.0
 MIN_WIDTH, MAX_WIDTH = 124.0, 250.0
 MAX_LABEL = 150.0
@@ -120,11 +121,11 @@ def draw_svg(picture: Picture) -> str:
     """Return the SVG of a picture."""
     columns = Columns(picture)
     page = max(columns.right + MARGIN, MIN_PAGE)
-    head, top = _head(picture, page)
+    head = lay_out_head(picture, page)
     parents = [box.parent for box in picture.boxes]
     middles, height = tidy(parents, [BOX_HEIGHT] * len(parents), GAP)
-    middles = [top + middle for middle in middles]
-    total = top + height + MARGIN
+    middles = [head.bottom + middle for middle in middles]
+    total = head.bottom + height + MARGIN
     edges, labels, boxes = [], [], []
     for box, middle in zip(picture.boxes, middles, strict=True):
         left = columns.left[box.depth]
@@ -145,7 +146,7 @@ def draw_svg(picture: Picture) -> str:
             f"<desc>{escape(summary)}</desc>",
             f"<style>{_style(picture)}</style>",
             f'<rect class="ground" width="{page:.0f}" height="{total:.0f}" rx="8"/>',
-            *head,
+            *_head(head),
             '<g class="edges">',
             *edges,
             "</g>",
@@ -187,22 +188,25 @@ def _style(picture: Picture) -> str:
     )
 
 
-def _head(picture: Picture, page: float) -> tuple[list[str], float]:
-    """Return the title, the figures and the legend, and where the tree may begin."""
-    title = shorten(picture.title, 17 * BOLD, page - 2 * MARGIN)
-    parts = [f'<text class="head" x="{MARGIN:g}" y="38">{escape(title)}</text>']
-    x, y = MARGIN, 66.0
+class Head(NamedTuple):
+    """What stands above a tree, and where."""
+
+    title: str
+    figures: list[tuple[float, float, str, str]]  # where, name, value
+    legend: list[tuple[float, float, str, str]]  # where, text, colour
+    bottom: float  # where the tree may begin
+
+
+def lay_out_head(picture: Picture, page: float) -> Head:
+    """Return where the title, the figures and the legend stand."""
+    figures, x, y = [], MARGIN, 66.0
     for name, value in picture.facts:
         width = max(text_width(name, SMALL_SIZE), text_width(value, 16 * BOLD)) + 22
         if x + width > page and x > MARGIN:
             x, y = MARGIN, y + 44
-        style = "figure over" if value.endswith(" over") else "figure"
-        parts.append(
-            f'<text class="soft" x="{x:.1f}" y="{y:.1f}">{escape(name)}</text>'
-            f'<text class="{style}" x="{x:.1f}" y="{y + 19:.1f}">{escape(value)}</text>'
-        )
+        figures.append((x, y, name, value))
         x += width
-    x, y = MARGIN, y + 46
+    legend, x, y = [], MARGIN, y + 46
     entries = [
         (f"{shorten(label, SMALL_SIZE, 180)}  {percent_text(share)}", colour)
         for label, colour, share in picture.legend[:MOST_LISTED]
@@ -214,12 +218,26 @@ def _head(picture: Picture, page: float) -> tuple[list[str], float]:
         width = text_width(text, SMALL_SIZE) + 36
         if x + width > page and x > MARGIN:
             x, y = MARGIN, y + 19
+        legend.append((x, y, text, colour))
+        x += width
+    title = shorten(picture.title, HEAD_SIZE * BOLD, page - 2 * MARGIN)
+    return Head(title, figures, legend, y + 30)
+
+
+def _head(head: Head) -> list[str]:
+    parts = [f'<text class="head" x="{MARGIN:g}" y="38">{escape(head.title)}</text>']
+    for x, y, name, value in head.figures:
+        style = "figure over" if value.endswith(" over") else "figure"
+        parts.append(
+            f'<text class="soft" x="{x:.1f}" y="{y:.1f}">{escape(name)}</text>'
+            f'<text class="{style}" x="{x:.1f}" y="{y + 19:.1f}">{escape(value)}</text>'
+        )
+    for x, y, text, colour in head.legend:
         parts.append(
             f'<rect x="{x:.1f}" y="{y - 10:.1f}" width="12" height="12" rx="3" '
             f'fill="{colour}"/><text x="{x + 18:.1f}" y="{y:.1f}">{escape(text)}</text>'
         )
-        x += width
-    return parts, y + 30
+    return parts
 
 
 def _edge(start: tuple[float, float], end: tuple[float, float], share: float) -> str:

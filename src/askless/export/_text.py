@@ -171,6 +171,8 @@ def _ensemble_lines(ensemble: Ensemble) -> list[str]:
         stop = f"the number is known to within {ensemble.tolerance:g}"
     else:
         stop = "no other decision is possible"
+    if ensemble.max_cost is not None:
+        stop += f", or the next test may cost more than {ensemble.max_cost:g} in all"
     return [*lines, f"Buy what the open trees wait for most; stop when {stop}."]
 
 

@@ -11,10 +11,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from askless.policy import Tree
 from askless.problem import Test
 
 __all__ = [
+    "BinaryTree",
     "Condition",
     "Meaning",
     "Runs",
@@ -22,6 +26,7 @@ __all__ = [
     "leaf_conditions",
     "meaning_of",
     "parts_of",
+    "runs_of_letters",
 ]
 
 Runs = tuple[tuple[int, int], ...]
@@ -29,7 +34,31 @@ Runs = tuple[tuple[int, int], ...]
 Condition = dict[int, Runs]
 
 
-def branch_runs(tree: Tree, node: int) -> list[Runs]:
+class BinaryTree(NamedTuple):
+    """A tree that parts codes in two, in any way: the trees of an ensemble."""
+
+    tests: tuple[Test, ...]
+    test: NDArray[np.int32]
+    branch_start: NDArray[np.int64]
+    branch_child: NDArray[np.int64]
+    used_tests: list[int]
+    # The codes that each of the two branches takes; nothing for a leaf.
+    runs: list[list[Runs]]
+
+
+def runs_of_letters(test: Test, letters: str, letter: str) -> Runs:
+    """Return the codes that have a letter; "never seen" is left out of a number's.
+
+    Examples
+    --------
+    >>> runs_of_letters(Test("lamp", "category", ("dark", "dim")), "LRRL", "L")
+    ((0, 1), (3, 4))
+    """
+    codes = [i for i in range(_count_codes(test)) if letters[i] == letter]
+    return _joined([(code, code + 1) for code in codes])
+
+
+def branch_runs(tree: Tree | BinaryTree, node: int) -> list[Runs]:
     """Return the codes that each branch of a node takes.
 
     Examples
@@ -39,6 +68,8 @@ def branch_runs(tree: Tree, node: int) -> list[Runs]:
     >>> branch_runs(askless.solve(table).policy, 0)
     [((0, 1), (2, 4)), ((1, 2),)]
     """
+    if isinstance(tree, BinaryTree):
+        return tree.runs[node]
     start, end = tree.branch_start[node], tree.branch_start[node + 1]
     test = tree.tests[tree.test[node]]
     n_levels, n_codes = test.n_levels, _count_codes(test)
@@ -88,7 +119,7 @@ def _in_both(a: Runs, b: Runs) -> Runs:
 
 
 def leaf_conditions(
-    tree: Tree, root: int = 0, exits: frozenset[int] = frozenset()
+    tree: Tree | BinaryTree, root: int = 0, exits: frozenset[int] = frozenset()
 ) -> Iterator[tuple[int, Condition]]:
     """Yield each leaf below a node, and what it takes to get there from that node.
 
@@ -132,7 +163,9 @@ def leaf_conditions(
         stack.extend(reversed(below))
 
 
-def parts_of(tree: Tree, n_exits: int) -> list[list[tuple[int, frozenset[int]]]]:
+def parts_of(
+    tree: Tree | BinaryTree, n_exits: int
+) -> list[list[tuple[int, frozenset[int]]]]:
     """Cut a large tree into parts of a few exits each, stage by stage.
 
     Every case passes at most one part of each stage: a part of the next stage begins at
@@ -159,7 +192,7 @@ def parts_of(tree: Tree, n_exits: int) -> list[list[tuple[int, frozenset[int]]]]
     return stages
 
 
-def _exits_of(tree: Tree, root: int, n_exits: int) -> list[int]:
+def _exits_of(tree: Tree | BinaryTree, root: int, n_exits: int) -> list[int]:
     """Return up to about ``n_exits`` nodes that cut a subtree across."""
     exits: list[int] = []
     waiting, position = [root], 0

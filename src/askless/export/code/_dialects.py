@@ -27,8 +27,8 @@ class Dialect:
         The engine.
     number_of : str
         How a column becomes a double that is NULL where it is missing or NaN.
-    text_type : str
-        The type of text.
+    text_type, double_type : str
+        The types of text and of numbers in double precision.
     quote : str
         What encloses a name.
     has_backslash : bool
@@ -42,17 +42,22 @@ class Dialect:
     longest_list : int or None
         Values after IN beyond which the engine joins with a table of them, once for
         each list, rather than compare.
+    single_type : str or None
+        The type of numbers of single precision, whose sums are single; None if the
+        engine has none.
     """
 
     name: str
     number_of: str
     text_type: str = "TEXT"
+    double_type: str = "DOUBLE"
     quote: str = '"'
     has_backslash: bool = False
     materialized: str = "AS MATERIALIZED"
     star_except: str | None = None
     reads_all_digits: bool = True
     longest_list: int | None = None
+    single_type: str | None = None
 
     def identifier(self, name: str) -> str:
         """Return a quoted name.
@@ -156,10 +161,13 @@ DIALECTS: dict[str, Dialect] = {
             "NULLIF(CAST({} AS DOUBLE), CAST('NaN' AS DOUBLE))",
             star_except="* EXCLUDE ({})",
             longest_list=4,
+            single_type="FLOAT",
         ),
         Dialect(
             "postgresql",
             "NULLIF(CAST({} AS DOUBLE PRECISION), CAST('NaN' AS DOUBLE PRECISION))",
+            double_type="DOUBLE PRECISION",
+            single_type="REAL",
         ),
         Dialect(
             "sqlite",

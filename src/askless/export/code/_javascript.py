@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from typing import Any
 
-from askless.exceptions import InvalidOptionError
 from askless.export._labels import summary_line
+from askless.export.code._javascript_values import VALUES, js_value
 from askless.export.code._program import Program, Row, row_values, rows_text, to_program
-from askless.policy import Policy
-from askless.problem import Outcome
-from askless.problem._column import EXACT_WHOLE
+from askless.export.ensemble._javascript import ensemble_to_javascript
+from askless.policy import Ensemble, Policy
 
 __all__ = ["to_javascript"]
 
@@ -46,26 +43,6 @@ function look(test, state) {
   return state.seen.get(test);
 }
 
-function toNumber(value, test) {
-  const number = typeof value === "string" && value.trim() === "" ? NaN : Number(value);
-  if (Number.isNaN(number)) {
-    const word = String(value).trim().toLowerCase().replace(/^\\+/, "");
-    if (word === "nan" || word === "-nan") return null;
-    if (word === "inf" || word === "infinity") return Infinity;
-    if (word === "-inf" || word === "-infinity") return -Infinity;
-    throw new TypeError(`The test ${test} shows a number. Got ${value}.`);
-  }
-  return number;
-}
-
-// True is the same outcome as 1, and false as 0.
-function find(entries, value) {
-  const found = entries.get(value);
-  if (found !== undefined) return found;
-  if (typeof value === "boolean") return entries.get(Number(value));
-  return value === 0 || value === 1 ? entries.get(value === 1) : undefined;
-}
-
 function walk(rows, state) {
   let at = 0;
   while (rows[at][0] !== "decide") {
@@ -91,9 +68,7 @@ function walk(rows, state) {
 }
 
 function open(given) {
-  const ask = typeof given === "function" ? given : (test) =>
-    Object.prototype.hasOwnProperty.call(given, test) ? given[test] : null;
-  return { ask, seen: new Map(), asked: [] };
+  return { ask: asking(given), seen: new Map(), asked: [] };
 }
 """
 
@@ -185,9 +160,11 @@ def to_javascript(policy: Policy, *, module: bool = False) -> str:
     >>> [line for line in script.splitlines() if line.startswith('  ["is"')]
     ['  ["is", "last bit", new Map([[0, 1], [1, 2]]), 1, 1], // 0']
     """
+    if isinstance(policy, Ensemble):
+        return ensemble_to_javascript(policy, module=module)
     program = to_program(policy, "JavaScript")
     summary = summary_line(policy)
-    spellings = _value(program.spellings)
+    spellings = js_value(program.spellings)
     parts = [HEAD.format(summary=summary)]
     if program.is_forest:
         trees = "".join(f"  [\n{_rows_text(rows, 4)}  ],\n" for rows in program.trees)
@@ -199,57 +176,18 @@ def to_javascript(policy: Policy, *, module: bool = False) -> str:
     )
     explain = EXPLAIN_FOREST if program.is_forest else EXPLAIN_TREE
     tail = MODULE_TAIL if module else SCRIPT_TAIL
-    return "".join([*parts, WALK, explain, TAIL, tail])
+    return "".join([*parts, VALUES, WALK, explain, TAIL, tail])
 
 
 def _forest_text(program: Program) -> str:
     return (
-        f"const CLASSES = {_value(list(program.classes))};\n"
+        f"const CLASSES = {js_value(list(program.classes))};\n"
         f"// MISTAKES[true class][decision]\nconst MISTAKES = "
-        f"{_value(program.mistakes)};\n"
+        f"{js_value(program.mistakes)};\n"
         "// What a test charges: in full, once its group is open, and the group.\n"
-        f"const PRICES = {_value(program.prices)};\n"
+        f"const PRICES = {js_value(program.prices)};\n"
     )
 
 
 def _rows_text(rows: Iterable[Row], indent: int) -> str:
-    return rows_text(rows, lambda row: " " * indent + _value(row_values(row)), " //")
-
-
-def _map(entries: dict[Any, Any]) -> str:
-    pairs = [pair for entry in entries.items() for pair in _pairs(*entry)]
-    return f"new Map([{', '.join(pairs)}])"
-
-
-def _pairs(key: Outcome, value: Any) -> list[str]:
-    """Return an entry; twice for a number that only a BigInt holds in JavaScript."""
-    keys = [_value(key)]
-    if isinstance(key, int) and abs(key) > EXACT_WHOLE:
-        keys.append(f"{key}n")
-    return [f"[{key}, {_value(value)}]" for key in keys]
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, dict):
-        # An object of JavaScript takes text for a key and nothing else.
-        return _map(value)
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, float) and value in (float("inf"), -float("inf")):
-        return "Infinity" if value > 0 else "-Infinity"
-    if isinstance(value, str):
-        return _text(value)
-    return json.dumps(value)
-
-
-def _text(text: str) -> str:
-    """Return a string literal that is safe inside a page as well."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidOptionError(
-            "Names in JavaScript must be text in UTF-8. Got half of a surrogate pair "
-            f"in {text!r}. Rename it."
-        ) from error
-    literal = json.dumps(text)
-    return literal.replace("</", "<\\/").replace("<!--", "<\\!--")
+    return rows_text(rows, lambda row: " " * indent + js_value(row_values(row)), " //")

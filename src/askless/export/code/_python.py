@@ -7,7 +7,8 @@ from typing import Any
 
 from askless.export._labels import summary_line
 from askless.export.code._program import Program, Row, row_values, rows_text, to_program
-from askless.policy import Policy
+from askless.export.ensemble._python import ensemble_to_python
+from askless.policy import Ensemble, Policy
 
 __all__ = ["to_python"]
 
@@ -166,6 +167,8 @@ def to_python(policy: Policy) -> str:
     >>> module["decide"]({"last bit": 1})
     'odd'
     """
+    if isinstance(policy, Ensemble):
+        return ensemble_to_python(policy)
     program = to_program(policy, "Python")
     head = HEAD.format(summary=_safe(summary_line(policy)))
     spellings = (

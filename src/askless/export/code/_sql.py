@@ -8,18 +8,17 @@ policy itself sends them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
-
-import numpy as np
+from collections.abc import Mapping, Sequence
 
 from askless._text import escape_unprintable
 from askless.export._labels import summary_line, trees_of
+from askless.export.code._conditions import BinaryTree
 from askless.export.code._dialects import Dialect, find_dialect
+from askless.export.code._sql_answer import Answer, class_literal, greatest
 from askless.export.code._sql_names import ADDED, check_added
-from askless.export.code._sql_walk import Walk
-from askless.policy import Forest, Policy, Tree
-from askless.problem import Outcome
+from askless.export.code._sql_walk import Walk, by_leaf
+from askless.export.ensemble._sql import binary_trees, ensemble_answer
+from askless.policy import Ensemble, Forest, Policy, Tree
 
 __all__ = ["to_sql"]
 
@@ -96,16 +95,18 @@ def to_sql(
     FROM askless_step_1
     """
     engine = find_dialect(dialect)
-    trees = trees_of(policy, "SQL")
     keys = [key] if isinstance(key, str) else key
     known = [*table.split("."), *(keys or ())]
-    walk = Walk(policy, trees, engine, columns or {}, known)
-    answer = _leaves(walk) if leaves else []
-    if isinstance(policy, Forest):
-        finish = _forest_answer(policy, walk)
+    if isinstance(policy, Ensemble):
+        trees: Sequence[Tree | BinaryTree] = binary_trees(policy)
     else:
-        finish = Answer([], _tree_answer(trees[0], walk), [])
-    answer += finish.selected
+        trees = trees_of(policy, "SQL")
+    is_sum = isinstance(policy, Ensemble)
+    # What a small tree adds to one sum is a term of it; to more, looked up by its leaf.
+    has_leaves = not isinstance(policy, Ensemble) or policy.trees.value.shape[1] > 1
+    walk = Walk(policy, trees, engine, columns or {}, known, has_leaves=has_leaves)
+    finish = _answer(policy, walk)
+    answer = (_leaves(walk) if leaves and not is_sum else []) + finish.selected
     added = [f"{ADDED}{name}" for name, _ in answer]
     check_added(added, walk.columns_read if keys is None else keys)
     steps = walk.steps(table, keys, [*finish.helpers, *added])
@@ -126,14 +127,13 @@ def to_sql(
     )
 
 
-class Answer(NamedTuple):
-    """What follows the walk: more steps, what is selected, and columns that help."""
-
-    # The name of each step, and the columns that it adds.
-    steps: list[tuple[str, list[str]]]
-    # The name of each column of the result, and what it is.
-    selected: list[tuple[str, str]]
-    helpers: list[str]
+def _answer(policy: Policy, walk: Walk) -> Answer:
+    if isinstance(policy, Ensemble):
+        return ensemble_answer(policy, walk)
+    if isinstance(policy, Forest):
+        return _forest_answer(policy, walk)
+    assert isinstance(policy, Tree)
+    return Answer([], _tree_answer(policy, walk), [])
 
 
 def _leaves(walk: Walk) -> list[tuple[str, str]]:
@@ -144,11 +144,11 @@ def _leaves(walk: Walk) -> list[tuple[str, str]]:
 
 def _tree_answer(tree: Tree, walk: Walk) -> list[tuple[str, str]]:
     dialect, leaf = walk.dialect, walk.leaf(0)
-    classes = [_class_literal(dialect, tree, one) for one in tree.classes]
-    decision = _by_leaf(tree, leaf, lambda node: classes[tree.node_decision[node]])
+    classes = [class_literal(dialect, tree, one) for one in tree.classes]
+    decision = by_leaf(tree, leaf, lambda node: classes[tree.node_decision[node]])
     answer = [("decision", decision)]
     if not tree.prices.engine.has_outcome_prices:
-        spent = _by_leaf(tree, leaf, lambda node: dialect.number(tree.spent[node]))
+        spent = by_leaf(tree, leaf, lambda node: dialect.number(tree.spent[node]))
         answer.append(("cost", spent))
     return answer
 
@@ -156,13 +156,14 @@ def _tree_answer(tree: Tree, walk: Walk) -> list[tuple[str, str]]:
 def _forest_answer(forest: Forest, walk: Walk) -> Answer:
     """Return the steps that add up the trees, and what to select."""
     dialect, prefix = walk.dialect, walk.prefix
+    trees = [forest.tree(i) for i in range(forest.n_trees)]
     classes = range(len(forest.classes))
     weights = [f"{prefix}weight_{k}" for k in classes]
     sums = [
         _sum_of(
             [
                 _weight_at(tree, walk.leaf(i), k, forest.voting, dialect)
-                for i, tree in enumerate(walk.trees)
+                for i, tree in enumerate(trees)
             ]
         )
         for k in classes
@@ -185,13 +186,12 @@ def _forest_answer(forest: Forest, walk: Walk) -> Answer:
         steps.append((f"{prefix}gains", mistaken))
         helpers += gains
     best = f"{prefix}best"
-    greatest = _greatest(gains, dialect)
-    steps.append((f"{prefix}top", [f"{greatest} AS {best}"]))
+    steps.append((f"{prefix}top", [f"{greatest(gains, dialect)} AS {best}"]))
     helpers.append(best)
     margin = f"{best} - 1e-12 * ABS({best})"
     cases = [
         f"    WHEN {gains[k]} >= {margin} THEN "
-        f"{_class_literal(dialect, forest, forest.classes[k])}"
+        f"{class_literal(dialect, forest, forest.classes[k])}"
         for k in classes
     ]
     decision = "\n".join(["CASE", *cases, "  END"])
@@ -216,24 +216,7 @@ def _weight_at(tree: Tree, leaf: str, k: int, rule: str, dialect: Dialect) -> st
         is_empty = not tree.weight[start:end].any()
         return dialect.number(TINY if is_empty else float(found[0]))
 
-    return _by_leaf(tree, leaf, literal)
-
-
-def _by_leaf(tree: Tree, leaf: str, literal_of: Callable[[int], str]) -> str:
-    """Return an expression with the literal of the leaf."""
-    # In order of the leaves: one comparison for each run of equal ones. An
-    # engine joins with a list of leaves, which takes much longer.
-    runs: list[tuple[str, int]] = []
-    for node in np.flatnonzero(tree.test < 0).tolist():
-        literal = literal_of(node)
-        if runs and runs[-1][0] == literal:
-            runs.pop()
-        runs.append((literal, node))
-    *others, (last, _) = runs
-    if not others:
-        return last
-    cases = [f"    WHEN {leaf} <= {node} THEN {literal}" for literal, node in others]
-    return "\n".join(["CASE", *cases, f"    ELSE {last}", "  END"])
+    return by_leaf(tree, leaf, literal)
 
 
 def _sum_of(terms: list[str]) -> str:
@@ -242,21 +225,3 @@ def _sum_of(terms: list[str]) -> str:
         return terms[0]
     middle = len(terms) // 2
     return f"({_sum_of(terms[:middle])} + {_sum_of(terms[middle:])})"
-
-
-def _greatest(values: list[str], dialect: Dialect) -> str:
-    """Return the largest of some columns, a few at a time."""
-    name = "MAX" if dialect.name == "sqlite" else "GREATEST"
-    while len(values) > 1:
-        values = [
-            f"{name}({', '.join(part)})" if len(part) > 1 else part[0]
-            for part in (values[i : i + 50] for i in range(0, len(values), 50))
-        ]
-    return values[0]
-
-
-def _class_literal(dialect: Dialect, policy: Policy, decided: Outcome) -> str:
-    # One column has one type.
-    if len({type(c) for c in policy.classes}) > 1:
-        return dialect.text(str(decided))
-    return dialect.literal(decided)

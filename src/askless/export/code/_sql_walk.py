@@ -5,10 +5,13 @@ This module does not know what a leaf decides.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
 
 from askless.exceptions import InvalidOptionError, suggest_name
 from askless.export.code._conditions import (
+    BinaryTree,
     Condition,
     Meaning,
     Runs,
@@ -22,7 +25,7 @@ from askless.policy import Policy, Tree
 from askless.problem import Test
 from askless.problem._column import EXACT_WHOLE
 
-__all__ = ["Walk"]
+__all__ = ["Walk", "by_leaf"]
 
 # Leaves that one step tells apart. A row is compared with one after another, so fewer
 # are faster, but take more steps.
@@ -38,7 +41,7 @@ class Walk:
     ----------
     policy : Policy
         Whose tests are asked.
-    trees : list of Tree
+    trees : sequence of Tree or BinaryTree
         What is walked.
     dialect : Dialect
         The engine.
@@ -46,15 +49,20 @@ class Walk:
         The column of a test, where it is not called like the test.
     names : sequence of str
         Other names that the query uses: the table and the columns that are kept.
+    has_leaves : bool, default=True
+        Whether every tree has a column for its leaf; else only those too large for
+        :meth:`value`.
     """
 
     def __init__(
         self,
         policy: Policy,
-        trees: list[Tree],
+        trees: Sequence[Tree | BinaryTree],
         dialect: Dialect,
         columns: Mapping[str, str],
         names: Sequence[str] = (),
+        *,
+        has_leaves: bool = True,
     ) -> None:
         for name in columns:
             if name not in policy.test_names:
@@ -68,6 +76,8 @@ class Walk:
         self.dialect = dialect
         self.column_of = {name: columns.get(name, name) for name in policy.test_names}
         self.stages = [parts_of(tree, PART_EXITS) for tree in trees]
+        if not has_leaves:
+            self.stages = [s if len(s) > 1 else [] for s in self.stages]
         self.prefix = choose_prefix([*names, *self.column_of.values()])
 
     @property
@@ -85,6 +95,20 @@ class Walk:
             for stage in range(1, len(stages) + 1)
         ]
         return values + leaves
+
+    def value(self, tree: int, literal_of: Callable[[int], str]) -> str:
+        """Return an expression with the literal of the leaf of a tree."""
+        walked = self.trees[tree]
+        if self.stages[tree]:
+            return by_leaf(walked, self.leaf(tree), literal_of)
+        if walked.test[0] < 0:
+            return literal_of(0)
+        cases = [
+            f"    WHEN {' AND '.join(self._conditions(condition)) or '1 = 1'} THEN "
+            f"{literal_of(node)}\n"
+            for node, condition in leaf_conditions(walked)
+        ]
+        return f"CASE\n{''.join(cases)}  END"
 
     def leaf(self, tree: int) -> str:
         """Return the column that holds the leaf of a tree in the end."""
@@ -112,7 +136,7 @@ class Walk:
             query = collision_check(self.dialect, source, self.prefix, names)
             steps.append((f"{self.prefix}check", query))
         steps.append((f"{self.prefix}values", self._values(source, keys)))
-        for stage in range(1, max(map(len, self.stages)) + 1):
+        for stage in range(1, max(map(len, self.stages), default=0) + 1):
             walked = [
                 self._stage(tree, stage)
                 for tree, stages in enumerate(self.stages)
@@ -223,3 +247,22 @@ class Walk:
             for spelling, found in test.lookup.items()
             if found == code and isinstance(spelling, str)
         ]
+
+
+def by_leaf(
+    tree: Tree | BinaryTree, leaf: str, literal_of: Callable[[int], str]
+) -> str:
+    """Return an expression with the literal of the leaf."""
+    # In order of the leaves: one comparison for each run of equal ones. An
+    # engine joins with a list of leaves, which takes much longer.
+    runs: list[tuple[str, int]] = []
+    for node in np.flatnonzero(tree.test < 0).tolist():
+        literal = literal_of(node)
+        if runs and runs[-1][0] == literal:
+            runs.pop()
+        runs.append((literal, node))
+    *others, (last, _) = runs
+    if not others:
+        return last
+    cases = [f"    WHEN {leaf} <= {node} THEN {literal}" for literal, node in others]
+    return "\n".join(["CASE", *cases, f"    ELSE {last}", "  END"])
