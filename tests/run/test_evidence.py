@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from askless import Costs, Sequence, Table, solve
+from askless import Costs, Sequence, Table, load, solve
 from askless.run import Interview, Session, describe
 
 CHANCES = {
@@ -101,6 +101,25 @@ def test_why_says_that_no_test_is_worth_its_price(tree):
         "Decided 'well': it has 99 %; no test left is worth its price: deciding "
         "now costs 5.051 in mistakes on average. Spent 1."
     )
+
+
+def test_a_tree_that_was_not_solved_for_the_total_does_not_speak_of_worth(tree):
+    other = tree.with_costs({"smear": 2, "scan": 1, "blood": 1})
+    session = other.start()
+    session.answer("no")
+    assert "the policy has no further test here: deciding" in session.why()
+    assert "worth its price" not in session.why()
+
+
+def test_a_file_says_what_a_tree_was_solved_for_and_old_ones_need_not(tree, tmp_path):
+    path = tmp_path / "policy.json"
+    tree.save(path)
+    assert load(path).objective == "total"
+    text = path.read_text()
+    assert '"objective": "total"' in text
+    old = tmp_path / "old.json"
+    old.write_text(text.replace(' "objective": "total",\n', ""))
+    assert load(old, edited=True).objective is None
 
 
 def test_nothing_is_odd_before_the_first_answer_or_after_a_skip(tree):

@@ -167,6 +167,17 @@ def test_rows_are_decided_as_the_policy_decides_them(serve, rng):
     assert service.post("/v1/policies/it/decide", {"rows": []}).json()["rows"] == []
 
 
+def test_values_that_were_never_seen_are_named(service, car):
+    rows = [{"cranking": "fast"}, {"cranking": "banana", "headlights": 7}, {}]
+    found = service.post("/v1/policies/car/decide", {"rows": rows}).json()["rows"]
+    assert [row.get("unseen") for row in found] == [
+        None,
+        ["cranking", "headlights"],
+        None,
+    ]
+    assert found[1]["decision"] in car.classes
+
+
 def test_a_policy_that_asks_nothing_decides_rows(serve):
     table = askless.Table({"lamp": [0, 1]}, ["a", "a"])
     service = serve(("it", askless.solve(table).policy))

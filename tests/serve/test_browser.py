@@ -163,10 +163,13 @@ def test_a_number_is_asked_with_its_unit_and_once(page, server, clinic):
         assert page.run("document.activeElement.name") == "outcome"
         page.type("lots")
         page.follow(".main")
-        assert "shows a number" in page.run(
-            "document.querySelector('[role=alert]').innerText"
+        assert (
+            page.run("document.querySelector('[role=alert]').innerText")
+            == "A number is needed here, such as 25. Got: lots"
         )
-        page.run("document.querySelector('input[name=outcome]').focus()")
+        # What was typed can be mended.
+        assert page.run("document.querySelector('[name=outcome]').value") == "lots"
+        page.run("document.querySelector('input[name=outcome]').select()")
         page.type("33")
         page.press_to("Enter", text="\r")
     assert len(headings) == len(set(headings))

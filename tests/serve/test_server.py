@@ -1,6 +1,7 @@
 """The server in a process of its own: slow clients, kills, swaps, and how it stops."""
 
 import contextlib
+import gc
 import http.client
 import json
 import socket
@@ -49,6 +50,27 @@ def test_it_serves_and_stops_quietly(folder):
     assert "Askless on http://127.0.0.1" in said
     assert "Traceback" not in said
     assert code in (0, -2, 130)
+
+
+def test_what_outlives_a_long_collection_is_left_alone(monkeypatch):
+    from askless.serve._server import keep_pauses_short
+
+    watch = keep_pauses_short()
+    try:
+        n_frozen = gc.get_freeze_count()
+        assert n_frozen > 0
+        many = [[i] for i in range(10_000)]
+        monkeypatch.setattr("askless.serve._server.LONG_PAUSE", 1e9)
+        gc.collect()
+        assert gc.get_freeze_count() <= n_frozen
+        monkeypatch.setattr("askless.serve._server.LONG_PAUSE", -1.0)
+        gc.collect(1)
+        assert gc.get_freeze_count() <= n_frozen
+        gc.collect()
+        assert gc.get_freeze_count() >= len(many)
+    finally:
+        gc.callbacks.remove(watch)
+        gc.unfreeze()
 
 
 def connect(server, head):

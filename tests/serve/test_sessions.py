@@ -1,5 +1,7 @@
 """Sessions outlive requests, processes and versions, and no two writers mix."""
 
+import gc
+import sqlite3
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -10,8 +12,8 @@ import askless
 from askless.exceptions import DataFileError, InvalidOptionError, UnknownNameError
 from askless.serve.kept._library import Library
 from askless.serve.kept._sessions import MAX_EVENTS, Sessions, StaleStep
-from askless.serve.kept._store import Conflict, Repeat, Store
-from tests.policy.examples import make_example
+from askless.serve.kept._store import Conflict, Repeat, Store, StoreError
+from tests.policy.examples import EXAMPLES, make_example
 
 pytest.importorskip("starlette", reason="needs the extra serve")
 
@@ -184,7 +186,9 @@ def test_events_are_added_all_or_none(tmp_path):
     store.add("s", 1, [{"taken": 1}])
     with pytest.raises(Conflict):
         store.add("s", 0, [{"first": 1}, {"second": 1}])
-    assert store.events("s") == [{"taken": 1}]
+    assert [event["taken"] for event in store.log("s")] == [1]
+    with pytest.raises(StoreError, match="lacks an event"):
+        store.events("s")
 
 
 def test_a_file_of_something_else_is_refused(tmp_path):
@@ -192,6 +196,71 @@ def test_a_file_of_something_else_is_refused(tmp_path):
     path.write_bytes(b"no database " * 100)
     with pytest.raises(DataFileError, match="must be a writable SQLite file"):
         Store(path)
+
+
+DAMAGE = {
+    "UPDATE events SET body = '[1]'": "in an event",
+    "UPDATE events SET body = x'ff'": "in an event",
+    "UPDATE events SET number = 'x'": "not whole",
+    "UPDATE sessions SET digest = x'00'": "not a text",
+    "UPDATE policies SET content = x'00'": "in a policy",
+    "UPDATE policies SET content = 5": "in a policy",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_rows_that_nobody_wrote_are_refused(tmp_path, damage):
+    store = Store(tmp_path / "db")
+    store.begin("s", "car", "sha256:0", "")
+    store.add("s", 0, [{"test": "lamp"}])
+    store.keep_policy("sha256:0", b"{}")
+
+    def read():
+        store.find("s")
+        store.n_events("s")
+        store.events("s")
+        store.policy("sha256:0")
+
+    read()
+    with sqlite3.connect(tmp_path / "db") as db:
+        db.execute(damage)
+    db.close()
+    with pytest.raises(StoreError, match=DAMAGE[damage]):
+        read()
+    store.close()
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    path = tmp_path / "db"
+    Store(path).close()
+    whole = path.read_bytes()
+    # Words of the file in what SQLite says of it need not be text.
+    path.write_bytes(whole.replace(b"content BLOB", b"content \xbd\xbd\xbd("))
+    with pytest.raises(StoreError, match="must be a writable SQLite file"):
+        Store(path)
+    path.write_bytes(whole.replace(b"digest TEXT NOT NULL", b"digest INT5 NOT NULL"))
+    with pytest.raises(StoreError, match="not those of sessions"):
+        Store(path)
+
+
+def test_a_full_disk_is_told(tmp_path):
+    store = Store(tmp_path / "db")
+    store.begin("s", "car", "sha256:0", "")
+    with store._lock:
+        n_pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+        store._db.execute(f"PRAGMA max_page_count={n_pages}")
+    with pytest.raises(StoreError, match="full"):
+        store.add("s", 0, [{"test": "x" * 100_000}])
+    assert store.events("s") == []
+    store.close()
+
+
+def test_nothing_of_the_file_is_told_to_visitors():
+    from askless.serve._respond import explain_error
+
+    status, said = explain_error(StoreError("A must hold. Got B for /srv/db. Do C."))
+    assert status == 500
+    assert "/srv" not in str(said)
 
 
 def test_a_file_of_a_newer_version_is_refused(tmp_path):
@@ -223,3 +292,26 @@ def test_the_log_of_writes_does_not_grow_for_ever(tmp_path, monkeypatch):
     assert len(store.events("s")) == 2_000
     store.close()
     assert not (tmp_path / "db-wal").exists()
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_a_session_that_ends_holds_no_cycle(name):
+    # The collector is kept from looking at old sessions: they must be freed without it.
+    library = Library([("p", make_example(name))])
+    sessions = Sessions(library, Store(), max_live=1)
+
+    def go():
+        live = sessions.begin(library.find("p"))
+        for _ in range(3):
+            if not live.interview.is_over:
+                live = sessions.change(live.id, lambda i: i.skip())
+
+    go()
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(5):
+            go()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

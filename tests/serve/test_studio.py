@@ -86,6 +86,39 @@ def test_sliders_change_prices_and_weights():
     assert table.prior == pytest.approx(expected / expected.sum() * table.prior.sum())
 
 
+GROUPED = (
+    "test,cost,discounted_cost,group,delayed\n"
+    "symptom,4,1,look,0\ngears,6,3,look,0\nchain,2,,,1\npressure,1,,,\n"
+)
+
+
+def test_groups_and_delays_are_read_as_the_library_reads_them(tmp_path):
+    path = tmp_path / "costs.csv"
+    path.write_text(GROUPED)
+    (tmp_path / "bike.csv").write_text(readme_file("bike.csv"))
+    whole = askless.read_table(
+        tmp_path / "bike.csv", "repair", costs=askless.read_costs(path), prior="prior"
+    )
+    sheet = read_sheet(readme_file("bike.csv"), GROUPED)
+    assert sheet.problems == []
+    table = sheet.to_table({}, {})
+    assert table.costs == whole.costs
+    assert askless.solve(table).expected_cost == askless.solve(whole).expected_cost
+    # A discount moves with its price.
+    dearer = sheet.to_table({"symptom": 8.0}, {}).costs
+    assert (dearer.costs["symptom"], dearer.discounted["symptom"]) == (8.0, 2.0)
+
+
+@pytest.mark.parametrize("sign", [";", "\t"])
+def test_cells_may_be_separated_as_spreadsheets_do(sign):
+    text = f"volts{sign}prior{sign}cause\n3,5{sign}0,5{sign}fuse\n4{sign}1{sign}bulb\n"
+    sheet = read_sheet(text, f"test{sign}cost\nvolts{sign}1,5\n")
+    assert sheet.problems == []
+    assert sheet.rows == [["3.5", "0.5", "fuse"], ["4", "1", "bulb"]]
+    assert sheet.prices == {"volts": 1.5}
+    assert sheet.class_shares == pytest.approx([1 / 3, 2 / 3])
+
+
 @pytest.mark.parametrize(
     ("table", "costs", "problem"),
     [
@@ -103,6 +136,21 @@ def test_sliders_change_prices_and_weights():
         ("a,c\n1,x\n", "test,cost\nb,2\n", Cell("costs", 2, 1, "no such test", "b")),
         ("a,c\n1,x\n", "test,cost\nb\n", Cell("costs", 2, 0, "wrong length", "1 / 2")),
         ("a,c\n1,x\n", "a,b\n1,2\n", Cell("costs", 1, 0, "no test and cost", "a, b")),
+        (
+            "a,c\n1,x\n",
+            "test,cost\na,2\na,3\n",
+            Cell("costs", 3, 1, "test again", "a"),
+        ),
+        (
+            "a,c\n1,x\n",
+            "test,cost,discounted_cost,group\na,2,3,g\n",
+            Cell("costs", 2, 3, "too dear together", "3"),
+        ),
+        (
+            "a,c\n1,x\n",
+            "test,cost,delayed\na,2,late\n",
+            Cell("costs", 2, 3, "bad mark", "late"),
+        ),
         (
             "a,c\n" + "1,x\n" * 5_001,
             "",

@@ -80,12 +80,17 @@ def test_a_slider_changes_the_policy(page):
     assert dearer > 2.4
     page.run(
         "(() => { const e = document.querySelector('[data-name=\"patch the tube\"]');"
-        "e.value = 5; e.dispatchEvent(new Event('input', {bubbles: true})); })()"
+        "e.value = e.max; e.dispatchEvent(new Event('input', {bubbles: true})); })()"
     )
     page.wait_for(
         f"{STATE}.startsWith('Proved') &&"
         f"document.querySelector('#expected').innerText !== '{dearer:g}'"
     )
+    # 40 % of all, twice as many now: 80 of 140.
+    shares = page.run(
+        "[...document.querySelectorAll('#weights output')].map((e) => e.innerText)"
+    )
+    assert shares == ["21.4 %", "7.1 %", "3.6 %", "57.1 %", "10.7 %"]
 
 
 def test_what_is_wrong_is_shown_in_its_cell(page):
@@ -96,6 +101,9 @@ def test_what_is_wrong_is_shown_in_its_cell(page):
     assert "Table, line 3: as many cells" in said
     cells = page.run("[...document.querySelectorAll('.bad')].map((e) => e.textContent)")
     assert any(cell.startswith("lots") for cell in cells)
+    assert page.run("document.querySelector('#as-read').open")
+    assert page.run("document.querySelector('#result').hidden")
+    assert page.run("document.querySelector('#sliders').offsetHeight") == 0
     type_into(page, "table", "lamp,cause\ndark,fuse\ndim,bulb\n")
     type_into(page, "costs", "")
     page.wait_for(
@@ -125,7 +133,9 @@ def test_a_search_is_stopped_and_another_begun(page, server):
     bounds = page.run("document.querySelector('#over-time').dataset.bounds").split()
     assert float(bounds[-1]) >= float(bounds[0])
     page.click("#stop")
-    assert page.run(STATE) == "Stopped."
+    assert page.run(STATE).startswith("Stopped.")
+    # What was found first can be kept.
+    assert not page.run("document.querySelector('#save button').disabled")
     type_into(page, "table", "lamp,cause\ndark,fuse\ndim,bulb\n")
     page.wait_for(f"{STATE}.startsWith('Proved')")
 

@@ -15,7 +15,13 @@ from askless.policy._base import Policy
 from askless.policy._tree import Tree
 from askless.problem import Outcome
 
-__all__ = ["Oddity", "explain_stop", "find_oddity", "price_decision"]
+__all__ = [
+    "Oddity",
+    "explain_stop",
+    "find_oddity",
+    "price_decision",
+    "stops_by_price",
+]
 
 # Answers are called unlikely if no more than this share of all cases is as odd.
 RARE = 0.01
@@ -89,6 +95,26 @@ def price_decision(
     return float(shares @ policy.mistakes[:, decision])
 
 
+def stops_by_price(policy: Policy) -> bool:
+    """Return whether a policy stops where no test that is left is worth its price.
+
+    A tree says so itself (``objective``), in its file too; files that were written
+    before they could say it are taken as silent.
+
+    Examples
+    --------
+    >>> import askless
+    >>> table = askless.Table([[0], [1]], ["a", "b"],
+    ...                       costs=askless.Costs([1], mistakes=8))
+    >>> [stops_by_price(askless.solve(table, objective=objective).policy)
+    ...  for objective in ("expected", "total")]
+    [False, True]
+    """
+    if isinstance(policy, Tree):
+        return policy.objective == "total"
+    return policy.kind == "posterior"
+
+
 def explain_stop(policy: Policy, bought: tuple[str, ...], mistake: float) -> str:
     """Return why a tree stops where several classes are possible, as half a sentence.
 
@@ -100,8 +126,11 @@ def explain_stop(policy: Policy, bought: tuple[str, ...], mistake: float) -> str
     mistake : float
         What deciding now costs in mistakes, on average.
     """
-    is_over = len(bought) >= len(policy.tests)
-    why = "no test is left" if is_over else "no test left is worth its price"
+    why = "the policy has no further test here"
+    if len(bought) >= len(policy.tests):
+        why = "no test is left"
+    elif stops_by_price(policy):
+        why = "no test left is worth its price"
     return f"{why}: deciding now costs {mistake:.4g} in mistakes on average"
 
 

@@ -6,11 +6,13 @@ asks, and keeps no session.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from askless.policy import Policy
+from askless.policy._base import raw_columns
 from askless.run import Interview
 from askless.serve._steps import Recall, explain, follow, list_unused
 from askless.serve.kept._library import Library, Offer
@@ -86,10 +88,34 @@ class Asker:
             # Nothing is asked; any column says how many rows there are.
             columns[policy.test_names[0]] = np.zeros(len(rows), dtype=object)
         decisions, costs = policy.predict_and_cost(columns)
-        return [
+        decided = [
             {"decision": decision, "cost": cost}
             for decision, cost in zip(decisions.tolist(), costs.tolist(), strict=True)
         ]
+        for name, unseen in _find_unseen(policy, columns):
+            for row in unseen:
+                decided[row].setdefault("unseen", []).append(name)
+        return decided
+
+
+def _find_unseen(
+    policy: Policy, columns: dict[str, Any]
+) -> Iterator[tuple[str, list[int]]]:
+    """Yield each category with the rows whose outcome the policy does not know.
+
+    They are decided all the same, as if the outcome were open.
+    """
+    used = [
+        i
+        for i, test in enumerate(policy.tests)
+        if test.kind == "category" and test.name in columns
+    ]
+    cleaned, _ = raw_columns(columns, policy.coding, used)
+    for index in used:
+        test = policy.tests[index]
+        unseen = test.encode_clean(cleaned[test.name]) == test.unknown_code
+        if unseen.any():
+            yield test.name, np.flatnonzero(unseen).tolist()
 
 
 def describe_offer(offer: Offer) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from askless.serve.kept._library import Library
 from askless.serve.kept._sessions import Sessions
 from askless.serve.kept._store import Store
 from askless.serve.pages._pages import Pages
+from askless.serve.pages._say import to_page
 from askless.serve.pages._studio import make_studio_routes
 
 __all__ = ["assemble"]
@@ -75,9 +76,9 @@ def assemble(
         ],
         middleware=[_let_pages_call(cors)] if cors else [],
         exception_handlers={
-            HTTPException: tell_http_error,
+            HTTPException: to_page(tell_http_error, "not found"),
             Refused: tell_refused,
-            Exception: tell_failure,
+            Exception: to_page(tell_failure, "failed"),
         },
     )
     app.state.api = api

@@ -17,6 +17,7 @@ from starlette.responses import Response
 from askless.exceptions import AsklessError, UnknownNameError
 from askless.serve._guard import Refused
 from askless.serve.kept._sessions import StaleStep, TooManySessions
+from askless.serve.kept._store import StoreError
 
 __all__ = [
     "Busy",
@@ -69,6 +70,10 @@ def explain_error(error: Exception) -> tuple[int, dict[str, str]]:
         return 503, {"error": said, "hint": "Tell whoever runs it."}
     if isinstance(error, Busy):
         return 503, {"error": str(error), "hint": "Try again later, or ask for less."}
+    if isinstance(error, StoreError):
+        # Whoever asks can do nothing about it, and need not know where the file is.
+        said = "The service could not use its file of sessions."
+        return 500, {"error": said, "hint": "Tell whoever runs it."}
     # The last sentence of an error says what to do.
     said, _, hint = str(error).strip().rstrip(".").rpartition(". ")
     status = 404 if isinstance(error, UnknownNameError) else 422

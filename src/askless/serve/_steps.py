@@ -13,6 +13,7 @@ from askless.exceptions import InvalidAnswerError, InvalidOptionError
 from askless.policy import Policy
 from askless.problem import Test
 from askless.run import Interview, Session
+from askless.run._evidence import stops_by_price
 from askless.serve.kept._paths import Paths
 
 __all__ = [
@@ -237,7 +238,8 @@ def _stop_reason(interview: Interview) -> str:
         return "no further test, some not answered"
     certainty = _certainty(interview)
     if certainty is not None and certainty < 1:
-        return "no further test is worth its price"
+        is_dear = stops_by_price(interview.session.policy)
+        return f"no further test{' is worth its price' * is_dear}"
     return "nothing else is possible"
 
 

@@ -114,6 +114,7 @@ class RowView(msgspec.Struct):
 
     decision: Value
     cost: float
+    unseen: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
 class DecidedView(msgspec.Struct):

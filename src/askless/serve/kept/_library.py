@@ -69,7 +69,7 @@ class Offer:
     @property
     def is_quick(self) -> bool:
         """Whether a step is sure to take far less than a millisecond."""
-        return self.policy.kind in ("tree", "forest", "sequence")
+        return self.policy.kind in ("tree", "forest")
 
 
 class Library:

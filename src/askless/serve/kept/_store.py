@@ -13,7 +13,7 @@ import threading
 import time
 import zlib
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ import msgspec
 
 from askless.exceptions import DataFileError
 
-__all__ = ["Conflict", "Repeat", "SessionRow", "Store"]
+__all__ = ["Conflict", "Repeat", "SessionRow", "Store", "StoreError"]
 
 VERSION = 1
 # The log is looked at so often, in seconds; moved if it has so many bytes; and emptied,
@@ -29,6 +29,10 @@ VERSION = 1
 MOVE_EVERY = 1.0
 LEAST_MOVED = 1_000_000
 MOST_LOGGED = 64_000_000
+# What SQLite says of a file that it cannot use; words from the file may be in it.
+FAILURES = (sqlite3.Error, UnicodeDecodeError)
+# Larger files, in bytes, are not looked through when they are opened.
+MOST_CHECKED = 64_000_000
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS policies (
     digest TEXT PRIMARY KEY,
@@ -57,6 +61,10 @@ CREATE UNIQUE INDEX IF NOT EXISTS once
 
 class Conflict(Exception):
     """Somebody else has added an event in the meantime."""
+
+
+class StoreError(DataFileError):
+    """The file of sessions cannot be read or written, or holds what nobody wrote."""
 
 
 class Repeat(NamedTuple):
@@ -103,21 +111,9 @@ class Store:
         self.path = None if path is None else Path(path)
         self._lock = threading.Lock()
         try:
-            self._db = sqlite3.connect(
-                ":memory:" if path is None else path,
-                isolation_level=None,
-                check_same_thread=False,
-                timeout=5.0,
-            )
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
-            version = self._db.execute("PRAGMA user_version").fetchone()[0]
-            self._check_version(version)
-            self._db.executescript(SCHEMA)
-            self._db.execute(f"PRAGMA user_version={VERSION}")
-            self._n_sessions = int(self._one("SELECT count(*) FROM sessions")[0])
-        except sqlite3.Error as error:
-            raise DataFileError(
+            self._open(durable)
+        except FAILURES as error:
+            raise StoreError(
                 "The file of sessions must be a writable SQLite file. Got: "
                 f"{error} for {path}. Choose another path."
             ) from error
@@ -130,6 +126,26 @@ class Store:
             self._mover = threading.Thread(target=self._move_events, daemon=True)
             self._mover.start()
 
+    def _open(self, durable: bool) -> None:
+        self._db = sqlite3.connect(
+            ":memory:" if self.path is None else self.path,
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=5.0,
+        )
+        try:
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+            version = self._db.execute("PRAGMA user_version").fetchone()[0]
+            self._check_version(version)
+            self._db.executescript(SCHEMA)
+            self._check_whole()
+            self._db.execute(f"PRAGMA user_version={VERSION}")
+            self._n_sessions = int(self._one("SELECT count(*) FROM sessions")[0])
+        except BaseException:
+            self._db.close()
+            raise
+
     def _check_version(self, version: int) -> None:
         if version > VERSION:
             raise DataFileError(
@@ -137,23 +153,56 @@ class Store:
                 f"{version} in {self.path}. Update to the newer Askless that wrote it."
             )
 
+    def _check_whole(self) -> None:
+        """Look whether tables are those of a new file, and rows where they belong."""
+        query = "SELECT name, sql FROM sqlite_master ORDER BY name"
+        with closing(sqlite3.connect(":memory:")) as new:
+            new.executescript(SCHEMA)
+            if new.execute(query).fetchall() != self._db.execute(query).fetchall():
+                raise self._failed("tables that are not those of sessions")
+        if self.path is not None and self.path.stat().st_size <= MOST_CHECKED:
+            # Where rows lie in a wrong order, what is added may not be found again.
+            said = self._db.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            if said != "ok":
+                raise self._failed(said)
+
+    def _failed(self, error: Exception | str) -> StoreError:
+        return StoreError(
+            f"The file of sessions must be whole. Got: {error} for {self.path}. Make "
+            "room for it, or put back a copy of it that is whole."
+        )
+
     def _one(self, query: str, *values: object) -> Any:
         with self._lock:
-            return self._db.execute(query, values).fetchone()
+            try:
+                return self._db.execute(query, values).fetchone()
+            except FAILURES as error:
+                raise self._failed(error) from error
 
     def _all(self, query: str, *values: object) -> list[Any]:
         with self._lock:
-            return self._db.execute(query, values).fetchall()
+            try:
+                return self._db.execute(query, values).fetchall()
+            except FAILURES as error:
+                raise self._failed(error) from error
+
+    def _body(self, text: Any) -> dict[str, Any]:
+        """Return an event; its row may have been damaged."""
+        try:
+            return msgspec.json.decode(text, type=dict[str, Any])
+        except (msgspec.MsgspecError, TypeError, UnicodeError) as error:
+            raise self._failed(f"{error} in an event") from error
 
     # Sessions and their events.
 
     def begin(self, session: str, policy: str, digest: str, owner: str) -> None:
         """Add a session."""
+        row = (session, policy, digest, owner, time.time())
         with self._lock:
-            self._db.execute(
-                "INSERT INTO sessions VALUES (?, ?, ?, ?, ?)",
-                (session, policy, digest, owner, time.time()),
-            )
+            try:
+                self._db.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?)", row)
+            except FAILURES as error:
+                raise self._failed(error) from error
             self._n_sessions += 1
 
     def find(self, session: str) -> SessionRow | None:
@@ -162,7 +211,11 @@ class Store:
             "SELECT id, policy, digest, owner, created FROM sessions WHERE id = ?",
             session,
         )
-        return None if row is None else SessionRow(*row)
+        if row is None:
+            return None
+        if not all(isinstance(cell, str) for cell in row[:4]):
+            raise self._failed("a cell that is not a text")
+        return SessionRow(*row)
 
     def add(
         self,
@@ -190,6 +243,8 @@ class Store:
                 self._insert(rows)
             except sqlite3.IntegrityError as error:
                 raise Conflict(str(error)) from error
+            except FAILURES as error:
+                raise self._failed(error) from error
 
     def _insert(self, rows: list[tuple[Any, ...]]) -> None:
         query = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)"
@@ -207,21 +262,25 @@ class Store:
     def events(self, session: str) -> list[dict[str, Any]]:
         """Return the events of a session in order."""
         rows = self._all(
-            "SELECT body FROM events WHERE session = ? ORDER BY number", session
+            "SELECT number, body FROM events WHERE session = ? ORDER BY number", session
         )
-        return [msgspec.json.decode(row[0]) for row in rows]
+        if [row[0] for row in rows] != list(range(len(rows))):
+            raise self._failed("a session that lacks an event")
+        return [self._body(row[1]) for row in rows]
 
     def log(self, session: str) -> list[dict[str, Any]]:
         """Return the events of a session with their times."""
         rows = self._all(
             "SELECT at, body FROM events WHERE session = ? ORDER BY number", session
         )
-        return [{"at": row[0], **msgspec.json.decode(row[1])} for row in rows]
+        return [{"at": row[0], **self._body(row[1])} for row in rows]
 
     def n_events(self, session: str) -> int:
         """Return how many events a session has."""
         row = self._one("SELECT max(number) FROM events WHERE session = ?", session)
-        return 0 if row[0] is None else int(row[0]) + 1
+        if not isinstance(row[0], int | None):
+            raise self._failed("an event whose number is not whole")
+        return 0 if row[0] is None else row[0] + 1
 
     def request_of(self, session: str, repeat_key: str) -> str | None:
         """Return what was asked for with a repeat key; None if it did not come yet."""
@@ -242,10 +301,7 @@ class Store:
     def keep_policy(self, digest: str, content: bytes) -> None:
         """Keep the file of a policy, once."""
         packed = zlib.compress(content, 1)
-        with self._lock:
-            self._db.execute(
-                "INSERT OR IGNORE INTO policies VALUES (?, ?)", (digest, packed)
-            )
+        self._all("INSERT OR IGNORE INTO policies VALUES (?, ?)", digest, packed)
 
     def has_policy(self, digest: str) -> bool:
         """Return whether the file of a policy is kept."""
@@ -255,7 +311,10 @@ class Store:
     def policy(self, digest: str) -> bytes | None:
         """Return the file of a policy that was kept."""
         row = self._one("SELECT content FROM policies WHERE digest = ?", digest)
-        return None if row is None else zlib.decompress(row[0])
+        try:
+            return None if row is None else zlib.decompress(row[0])
+        except (zlib.error, TypeError) as error:
+            raise self._failed(f"{error} in a policy") from error
 
     def _move_events(self) -> None:
         """Move events from the write-ahead log into the file, now and then."""

@@ -22,8 +22,20 @@ MAX_BUTTONS = 12
 MAX_LIKELY = 5
 
 
-def draw_question(say: Say, live: Live, *, has_why: bool) -> list[object]:
-    """Return the parts of a page that asks the next question."""
+def draw_question(
+    say: Say, live: Live, *, has_why: bool, typed: str = ""
+) -> list[object]:
+    """Return the parts of a page that asks the next question.
+
+    Parameters
+    ----------
+    say : Say
+    live : Live
+    has_why : bool
+        Whether to tell why it is asked.
+    typed : str
+        What was typed before and could not be read, to be mended.
+    """
     interview = live.interview
     test = describe_test(interview)
     number = len({entry["test"] for entry in interview.session.log}) + 1
@@ -34,7 +46,7 @@ def draw_question(say: Say, live: Live, *, has_why: bool) -> list[object]:
         element("h1", test["name"], id="question", dir="auto"),
         element("p", _price_text(say, test), class_="price"),
         element("p", say("together", names=names)) if together else None,
-        _answers(say, live, test),
+        _answers(say, live, test, typed),
         _other_ways(say, live),
         _why(say, interview) if has_why else _why_link(say),
         _standing(say, interview),
@@ -62,9 +74,9 @@ def _price_text(say: Say, test: dict[str, Any]) -> str:
     return say("price", price=say.amount(price))
 
 
-def _answers(say: Say, live: Live, test: dict[str, Any]) -> Element:
+def _answers(say: Say, live: Live, test: dict[str, Any], typed: str) -> Element:
     if test["kind"] != "category":
-        return _number_field(say, live, test)
+        return _number_field(say, live, test, typed)
     outcomes = list(enumerate(test["outcomes"]))
     by = element("input", type="hidden", name="by", value="position")
     if len(outcomes) <= MAX_BUTTONS:
@@ -83,7 +95,7 @@ def _answers(say: Say, live: Live, test: dict[str, Any]) -> Element:
     return _form(say, live, by, field, button, class_="entry")
 
 
-def _number_field(say: Say, live: Live, test: dict[str, Any]) -> Element:
+def _number_field(say: Say, live: Live, test: dict[str, Any], typed: str) -> Element:
     unit, compared = test["unit"], test["compared"]
     label = say("number in", unit=unit) if unit else say("number")
     hint = None
@@ -98,6 +110,8 @@ def _number_field(say: Say, live: Live, test: dict[str, Any]) -> Element:
         required=True,
         autocomplete="off",
         autofocus=True,
+        value=typed or None,
+        aria_invalid="true" if typed else None,
         aria_describedby="question hint" if hint else "question",
     )
     button = element("button", say("answer"), class_="main")
@@ -138,9 +152,7 @@ def _why_link(say: Say) -> Element:
 def _why(say: Say, interview: Interview) -> Element:
     told = explain(interview, ["branches"])
     rows = [_branch_row(say, branch) for branch in told["branches"]]
-    heads = [
-        element("th", say(name), scope="col") for name in ("if", "share", "what then")
-    ]
+    heads = _heads(say, "if", "share", "what then")
     table = (
         element(
             "table",
@@ -158,6 +170,18 @@ def _why(say: Say, interview: Interview) -> Element:
         table,
         aria_labelledby="why",
     )
+
+
+def _heads(say: Say, *names: str) -> list[Element]:
+    return [
+        element(
+            "th",
+            say(name),
+            scope="col",
+            class_="figure" if name in ("share", "paid") else None,
+        )
+        for name in names
+    ]
 
 
 def _reason(say: Say, interview: Interview, test: dict[str, Any]) -> str:
@@ -186,14 +210,14 @@ def _branch_row(say: Say, branch: dict[str, Any]) -> Element:
     return element(
         "tr",
         element("th", branch["label"], scope="row", dir="auto"),
-        element("td", share),
+        element("td", share, class_="figure"),
         element("td", then),
     )
 
 
 def _standing(say: Say, interview: Interview) -> Element:
     session = interview.session
-    rows = [_likely_row(say, each) for each in collect(interview)[:MAX_LIKELY]]
+    rows = _likely_rows(say, interview)
     spent, left = say.amount(session.spent), say.amount(session.left_at_worst)
     money = element("b", f"{say('spent')}: ")
     return element(
@@ -204,6 +228,18 @@ def _standing(say: Say, interview: Interview) -> Element:
         class_="standing",
         aria_label=say("standing"),
     )
+
+
+def _likely_rows(say: Say, interview: Interview) -> list[Element]:
+    likely = collect(interview)[:MAX_LIKELY]
+    if not likely:
+        return []
+    n_possible = sum(s > 0 for s in interview.session.probabilities.values())
+    if n_possible > len(likely):
+        others = say("others", n=n_possible - len(likely))
+        share = max(0.0, 1 - sum(each["share"] for each in likely))
+        likely = [*likely, {"decision": others, "share": share}]
+    return [_likely_row(say, each) for each in likely]
 
 
 def _likely_row(say: Say, each: dict[str, Any]) -> Element:
@@ -218,7 +254,7 @@ def _likely_row(say: Say, each: dict[str, Any]) -> Element:
         "li",
         element("span", each["decision"], dir="auto"),
         bar,
-        element("span", say.percent(each["share"])),
+        element("span", say.percent(each["share"]), class_="figure"),
     )
 
 
@@ -280,12 +316,10 @@ def _path(say: Say, log: list[dict[str, Any]]) -> Element:
                 "tr",
                 element("th", entry["test"], scope="row", dir="auto"),
                 element("td", shown, dir="auto"),
-                element("td", say.amount(entry.get("paid", 0.0))),
+                element("td", say.amount(entry.get("paid", 0.0)), class_="figure"),
             )
         )
-    heads = [
-        element("th", say(name), scope="col") for name in ("test", "shown", "paid")
-    ]
+    heads = _heads(say, "test", "shown", "paid")
     return element(
         "table",
         element("caption", say("path")),

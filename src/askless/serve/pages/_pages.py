@@ -64,7 +64,7 @@ class Pages:
         self.api.library.refresh()
         cards = [_card(say, offer) for offer in self.api.library.offers()]
         if not cards:
-            cards = [element("p", say("no policies"))]
+            cards = [element("p", say("no policies"), class_="empty")]
         return respond(
             say,
             say("title"),
@@ -113,9 +113,7 @@ class Pages:
         try:
             offer = self.api.find(request.path_params["name"])
             if request.method == "GET":
-                heading = element("h1", say("policies"))
-                cards = element("div", _card(say, offer), class_="cards")
-                return respond(say, offer.name, heading, cards)
+                return respond(say, offer.name, _card(say, offer, heading="h1"))
             owner = request.scope["askless_owner"]
             live = await self.api.workers.run(
                 lambda: self.api.sessions.begin(offer, owner)
@@ -151,7 +149,9 @@ class Pages:
         except StaleStep:
             return RedirectResponse(f"/case/{live.id}{say.with_('stale', '1')}", 303)
         except AsklessError as error:
-            return await self._show(say, live, str(error), status=422)
+            typed = str(form.get("outcome", "")).strip()
+            told = _explain(say, live.interview, error, typed)
+            return await self._show(say, live, told, status=422, typed=typed)
         return RedirectResponse(f"/case/{live.id}{say.query}", 303)
 
     def _step(self, live: Live, form: Any) -> None:
@@ -174,12 +174,13 @@ class Pages:
         *,
         status: int = 200,
         has_why: bool = False,
+        typed: str = "",
     ) -> Response:
         def draw() -> list[object]:
             with live.lock:
                 if live.interview.is_over:
                     return draw_decision(say, live)
-                return draw_question(say, live, has_why=has_why)
+                return draw_question(say, live, has_why=has_why, typed=typed)
 
         parts = await self.api.workers.run(draw)
         # A page that was sent by a form is at the address of the case, too.
@@ -187,16 +188,16 @@ class Pages:
         return respond(say, title, alert(told), *parts, status=status)
 
 
-def _card(say: Say, offer: Offer) -> Element:
+def _card(say: Say, offer: Offer, *, heading: str = "h2") -> Element:
     policy = offer.policy
     facts = [say("tests", n=len(policy.tests))]
     if policy.classes:
         facts.append(say("decisions", n=len(policy.classes)))
-    facts.append(say("all costs", cost=say.amount(policy.prices.cost_of_all())))
+    cost = say("all costs", cost=say.amount(policy.prices.cost_of_all()))
     return element(
         "form",
-        element("h2", offer.name),
-        element("p", ", ".join(facts)),
+        element(heading, offer.name),
+        element("p", ", ".join(facts), element("br"), cost),
         element(
             "button",
             say("begin"),
@@ -207,6 +208,20 @@ def _card(say: Say, offer: Offer) -> Element:
         action=f"/ask/{quote(offer.name)}{say.query}",
         class_="card",
     )
+
+
+def _explain(say: Say, interview: Interview, error: AsklessError, typed: str) -> str:
+    """Return what is wrong with an answer that was typed."""
+    name = interview.session.test
+    if not isinstance(error, InvalidAnswerError) or name is None:
+        return str(error)
+    test = interview.session.policy.test_by_name[name]
+    if not typed:
+        return say("no answer")
+    if test.kind != "number":
+        return str(error)
+    example = say.amount(test.cuts[0] if test.cuts else 1.0)
+    return say("not a number", example=example, typed=typed[:40])
 
 
 def _read_form(interview: Interview, form: Any) -> tuple[str, Any]:

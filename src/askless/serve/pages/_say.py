@@ -6,6 +6,7 @@ It must not know what a page is about.
 from __future__ import annotations
 
 import math
+from collections.abc import Awaitable, Callable
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -13,7 +14,9 @@ from starlette.responses import HTMLResponse, Response
 from askless.serve.pages._html import Element, element, page
 from askless.serve.pages._texts import LANGUAGES, MARKS, choose_language, text
 
-__all__ = ["Say", "alert", "respond", "respond_error"]
+__all__ = ["Say", "alert", "respond", "respond_error", "to_page"]
+
+Tell = Callable[[Request, Exception], Awaitable[Response]]
 
 
 class Say:
@@ -77,13 +80,15 @@ def format_share(share: float, language: str = "en") -> str:
     --------
     >>> format_share(1.0), format_share(0.99999), format_share(0.25)
     ('100 %', '> 99.9 %', '25 %')
+    >>> format_share(0.0829, "de")
+    '8,3 %'
     """
     if 0.999 < share < 1:
         written = "> 99.9 %"
     elif 0 < share < 0.001:
         written = "< 0.1 %"
     else:
-        written = f"{100 * share:.3g} %"
+        written = f"{100 * share:.1f}".removesuffix(".0") + " %"
     return written.translate(MARKS[language])
 
 
@@ -120,7 +125,29 @@ def respond(
 def respond_error(say: Say, problem: str, status: int) -> Response:
     """Return a page that says what went wrong."""
     heading = element("h1", say("error"))
-    return respond(say, say("error"), heading, alert(problem), status=status)
+    back = element("p", element("a", say("to start"), href=f"/{say.query}"))
+    return respond(say, say("error"), heading, alert(problem), back, status=status)
+
+
+def to_page(tell: Tell, text: str) -> Tell:
+    """Return what tells an error: as a page to those who look for one, else as before.
+
+    Parameters
+    ----------
+    tell : callable
+        Tells the error to programs.
+    text : str
+        What people are told instead, by its name.
+    """
+
+    async def told(request: Request, error: Exception) -> Response:
+        response = await tell(request, error)
+        if "text/html" not in request.headers.get("accept", ""):
+            return response
+        say = Say(request)
+        return respond_error(say, say(text), response.status_code)
+
+    return told
 
 
 def alert(told: str | None) -> Element | None:

@@ -9,22 +9,31 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from askless.exceptions import InvalidOptionError
-from askless.problem import Table
+from askless.problem import Costs, Table
 from askless.problem._files import parse_cells
 from askless.problem._frames import Columns
+from askless.problem.sheets._dialect import find_decimal, find_dialect, to_point
 
 __all__ = ["Cell", "Sheet", "read_sheet"]
 
 MAX_ROWS = 5_000
 MAX_COLUMNS = 300
 MAX_PROBLEMS = 100
+# Lines that a page shows again, cell by cell.
+MAX_SHOWN = 200
+# What a cell of "delayed" may say.
+MARKS = {"": False, "0": False, "no": False, "1": True, "yes": True}
+
+Lines = list[tuple[int, list[str]]]
 
 
 class Cell(NamedTuple):
@@ -60,8 +69,12 @@ class Sheet:
         Its cells.
     target : str
         The column of classes.
-    prices : dict of str to float
-        What tests cost, those that are told.
+    prices, discounted : dict of str to float
+        What tests cost, those that are told; and once their group is paid for.
+    groups : dict of str to list of str
+    delayed : list of str
+    lines : list of (int, list of str)
+        The first lines of the table as they were read, with their numbers.
     problems : list of Cell
         What is wrong; nothing can be solved before it is mended.
     """
@@ -70,6 +83,10 @@ class Sheet:
     rows: list[list[str]] = field(default_factory=list)
     target: str = ""
     prices: dict[str, float] = field(default_factory=dict)
+    discounted: dict[str, float] = field(default_factory=dict)
+    groups: dict[str, list[str]] = field(default_factory=dict)
+    delayed: list[str] = field(default_factory=list)
+    lines: Lines = field(default_factory=list)
     problems: list[Cell] = field(default_factory=list)
 
     @property
@@ -108,13 +125,41 @@ class Sheet:
             for name in self.names
             if name != "prior"
         )
+        factors = [float(weights.get(label, 1.0)) for label in cells[self.target]]
+        prior = self.prior * np.array(factors)
+        return Table(columns, self.target, costs=self._to_costs(prices), prior=prior)
+
+    def _to_costs(self, prices: Mapping[str, float]) -> Costs:
         plain = {test: self.prices.get(test, 1.0) for test in self.tests}
         costs = plain | {t: float(p) for t, p in prices.items() if t in plain}
-        prior = np.ones(len(self.rows))
-        if "prior" in self.names:
-            prior = np.array([float(cell) for cell in cells["prior"]])
-        factors = [float(weights.get(label, 1.0)) for label in cells[self.target]]
-        return Table(columns, self.target, costs=costs, prior=prior * np.array(factors))
+        # A discount is a share of the price: it moves with the price.
+        discounted = {
+            test: price * (costs[test] / plain[test] if plain[test] else 1.0)
+            for test, price in self.discounted.items()
+        }
+        return Costs(
+            costs, groups=self.groups, discounted=discounted, delayed=self.delayed
+        )
+
+    @property
+    def prior(self) -> NDArray[np.float64]:
+        """The weight of each row."""
+        if "prior" not in self.names:
+            return np.ones(len(self.rows))
+        at = self.names.index("prior")
+        return np.array([float(row[at]) for row in self.rows])
+
+    @property
+    def class_shares(self) -> list[float]:
+        """How frequent each class is; nothing while something is wrong."""
+        total = 0.0 if self.problems else float(self.prior.sum())
+        if total <= 0:
+            return []
+        shares = dict.fromkeys(self.classes, 0.0)
+        at = self.names.index(self.target)
+        for row, weight in zip(self.rows, self.prior.tolist(), strict=True):
+            shares[row[at]] += weight / total
+        return list(shares.values())
 
 
 def read_sheet(table: str, costs: str = "", target: str | None = None) -> Sheet:
@@ -123,9 +168,11 @@ def read_sheet(table: str, costs: str = "", target: str | None = None) -> Sheet:
     Parameters
     ----------
     table : str
-        CSV with names in the first line; a column ``prior`` holds weights.
+        CSV with names in the first line; a column ``prior`` holds weights. Cells may
+        be separated by semicolons or tabs too.
     costs : str
-        CSV with the columns test and cost, or nothing.
+        CSV with the columns test and cost, and if need be discounted_cost, group and
+        delayed; or nothing.
     target : str, optional
         The column of classes; the last one by default.
 
@@ -141,6 +188,7 @@ def read_sheet(table: str, costs: str = "", target: str | None = None) -> Sheet:
     lines = _split(table, "table", sheet.problems)
     if not lines:
         return sheet
+    sheet.lines = lines[:MAX_SHOWN]
     sheet.names = [name.strip() for name in lines[0][1]]
     _check_names(sheet)
     free = [name for name in sheet.names if name != "prior"]
@@ -151,17 +199,26 @@ def read_sheet(table: str, costs: str = "", target: str | None = None) -> Sheet:
     return sheet
 
 
-def _split(text: str, name: str, problems: list[Cell]) -> list[tuple[int, list[str]]]:
+def _split(text: str, name: str, problems: list[Cell]) -> Lines:
     """Return the cells of each line, with its number; empty lines are left out."""
-    reader = csv.reader(io.StringIO(text.lstrip("\ufeff")))
-    lines = []
+    text = text.lstrip("\ufeff")
+    dialect = find_dialect(text.splitlines()[:MAX_SHOWN])
+    reader = csv.reader(io.StringIO(text), delimiter=dialect.separator)
+    lines: Lines = []
     try:
         for cells in reader:
             if cells:
                 lines.append((reader.line_num, cells))
     except csv.Error as error:
         problems.append(Cell(name, reader.line_num, 0, "bad line", str(error)))
+    if dialect.decimal is None and _has_comma([cells for _, cells in lines[1:]]):
+        lines[1:] = [(at, list(map(to_point, cells))) for at, cells in lines[1:]]
     return lines
+
+
+def _has_comma(rows: list[list[str]]) -> bool:
+    """Return whether fractions are written with a comma."""
+    return find_decimal(list(zip_longest(*rows, fillvalue=""))) == ","
 
 
 def _check_names(sheet: Sheet) -> None:
@@ -177,7 +234,7 @@ def _check_names(sheet: Sheet) -> None:
         sheet.problems.append(Cell("table", 1, 0, "too few columns", ""))
 
 
-def _take_rows(sheet: Sheet, lines: list[tuple[int, list[str]]]) -> None:
+def _take_rows(sheet: Sheet, lines: Lines) -> None:
     n_cells = len(sheet.names)
     for number, cells in lines[: MAX_ROWS + 1]:
         row = [cell.strip() for cell in cells]
@@ -207,24 +264,47 @@ def _take_prices(sheet: Sheet, costs: str) -> None:
         got = ", ".join(names)
         sheet.problems.append(Cell("costs", 1, 0, "no test and cost", got))
         return
-    at_test, at_cost = names.index("test"), names.index("cost")
     for number, cells in lines[1:]:
         row = [cell.strip() for cell in cells]
         if len(row) != len(names):
             got = f"{len(row)} / {len(names)}"
             sheet.problems.append(Cell("costs", number, 0, "wrong length", got))
             continue
-        test, price = row[at_test], row[at_cost]
-        if test not in sheet.tests:
-            sheet.problems.append(
-                Cell("costs", number, at_test + 1, "no such test", test)
-            )
-        elif not _is_price(price):
-            sheet.problems.append(
-                Cell("costs", number, at_cost + 1, "bad price", price)
-            )
-        else:
-            sheet.prices[test] = float(price)
+        told = dict(zip(names, row, strict=True))
+        wrong = list(_find_wrong(sheet, told))
+        for column, what in wrong:
+            at = names.index(column) + 1
+            sheet.problems.append(Cell("costs", number, at, what, told[column]))
+        if not wrong:
+            _take_price(sheet, told)
+
+
+def _find_wrong(sheet: Sheet, told: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield each column of a line of costs that is wrong, and what must hold."""
+    if told["test"] not in sheet.tests:
+        yield "test", "no such test"
+    elif told["test"] in sheet.prices:
+        yield "test", "test again"
+    discounted = told.get("discounted_cost", "")
+    if not _is_price(told["cost"]):
+        yield "cost", "bad price"
+    elif discounted and not _is_price(discounted):
+        yield "discounted_cost", "bad price"
+    elif discounted and float(discounted) > float(told["cost"]):
+        yield "discounted_cost", "too dear together"
+    if told.get("delayed", "").lower() not in MARKS:
+        yield "delayed", "bad mark"
+
+
+def _take_price(sheet: Sheet, told: dict[str, str]) -> None:
+    test = told["test"]
+    sheet.prices[test] = float(told["cost"])
+    if told.get("discounted_cost"):
+        sheet.discounted[test] = float(told["discounted_cost"])
+    if told.get("group"):
+        sheet.groups.setdefault(told["group"], []).append(test)
+    if MARKS[told.get("delayed", "").lower()]:
+        sheet.delayed.append(test)
 
 
 def _is_price(cell: str) -> bool:
@@ -244,6 +324,8 @@ def describe_sheet(sheet: Sheet) -> dict[str, Any]:
             {"name": test, "cost": sheet.prices.get(test, 1.0)} for test in sheet.tests
         ],
         "classes": sheet.classes,
+        "class_shares": sheet.class_shares,
+        "lines": [{"number": at, "cells": cells} for at, cells in sheet.lines],
         "n_cases": len(sheet.rows),
         "problems": [problem._asdict() for problem in sheet.problems],
     }

@@ -168,11 +168,12 @@ def _solve_twice(
 ) -> None:
     """Tell a greedy policy at once, then how the search goes, then what it found."""
     greedy = solve(table, objective=objective, method="greedy", n_jobs=1)
-    tell("first", describe_solution(greedy))
+    # With its file: whoever stops the search may keep this one.
+    tell("first", describe_solution(greedy) | {"policy": dump(greedy.policy).decode()})
 
     def report(progress: Progress) -> None:
         # What was proved or found before the search still holds.
-        bound = max(progress.bound, greedy.lower_bound)
+        bound = max(progress.bound or 0.0, greedy.lower_bound)
         best = greedy.cost if progress.best is None else progress.best
         told = {"best": min(best, greedy.cost), "bound": bound}
         tell("progress", {"seconds": progress.seconds, **told})
@@ -182,7 +183,7 @@ def _solve_twice(
         objective=objective,
         time_limit=seconds,
         n_jobs=1,
-        progress=report,
+        callbacks=report,
     )
     content = describe_solution(found)
     content["policy"] = dump(found.policy).decode()

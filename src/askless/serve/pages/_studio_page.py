@@ -26,8 +26,8 @@ SAID = (
     "where", "where line", "sheet table", "sheet costs", "bad line", "no name",
     "same name", "too many columns", "too few columns", "too many rows", "no rows",
     "wrong length", "no class", "bad prior", "bad price", "no such test",
-    "no test and cost", "searching", "proved", "not proved", "stopped", "too large",
-    "saved as", "flowchart",
+    "bad mark", "test again", "too dear together", "no test and cost", "searching",
+    "proved", "not proved", "stopped", "too large", "saved as", "flowchart",
 )  # fmt: skip
 
 
@@ -53,12 +53,14 @@ def draw_studio(say: Say) -> list[object]:
             "details",
             element("summary", say("as read")),
             element("div", element("table", id="read"), class_="wide", tabindex="0"),
+            id="as-read",
         ),
         element(
             "div",
             _sliders(say, "prices"),
             _sliders(say, "weights"),
             class_="sliders",
+            id="sliders",
         ),
         _result(say),
     ]
@@ -73,7 +75,9 @@ def _field(say: Say, name: str, example: str) -> Element:
     area = element(
         "textarea", example, name=name, rows=7, spellcheck="false", dir="auto"
     )
-    file = element("input", type="file", accept=".csv,text/csv", data_for=name)
+    file = element(
+        "input", type="file", accept=".csv,.tsv,.txt,text/csv", data_for=name
+    )
     return element(
         "div",
         element("label", say(name), area),
@@ -114,7 +118,17 @@ def _result(say: Say) -> Element:
         element("div", element("dt", say(name)), element("dd", "–", id=name))
         for name in ("expected", "worst", "bound")
     ]
-    chart = element("div", id="over-time", role="img", aria_label=say("over time"))
+    chart = element(
+        "div",
+        element("div", id="over-time", role="img", aria_label=say("over time")),
+        element(
+            "p",
+            *[element("span", say(f"{n} line"), class_=n) for n in ("best", "bound")],
+            class_="key",
+        ),
+        id="chart",
+        hidden=True,
+    )
     save = element(
         "form",
         element(
@@ -129,7 +143,7 @@ def _result(say: Say) -> Element:
                 autocomplete="off",
             ),
         ),
-        element("button", say("save"), class_="main"),
+        element("button", say("save"), class_="main", disabled=True),
         element("a", say("download"), id="download", hidden=True),
         element("p", id="saved", role="status"),
         id="save",

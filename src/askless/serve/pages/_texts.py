@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unicodedata import bidirectional
+
 __all__ = ["LANGUAGES", "MARKS", "choose_language", "text"]
 
 LANGUAGES = {"en": "English", "de": "Deutsch"}
@@ -16,7 +18,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "begin": ("Begin", "Beginnen"),
     "tests": ("{n} tests", "{n} Tests"),
     "decisions": ("{n} possible decisions", "{n} mögliche Ergebnisse"),
-    "all costs": ("all of them cost {cost}", "alle zusammen kosten {cost}"),
+    "all costs": ("All tests together cost {cost}", "Alle Tests kosten {cost}"),
     "question": ("Question {n}", "Frage {n}"),
     "price": ("costs {price}", "kostet {price}"),
     "price at most": ("costs {price} to {most}", "kostet {price} bis {most}"),
@@ -48,7 +50,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "what if": ("What if?", "Was wäre wenn?"),
     "if": ("If it shows", "Wenn er zeigt"),
     "share": ("Share", "Anteil"),
-    "what then": ("then", "dann"),
+    "what then": ("Then", "Dann"),
     "ways help": ("What do these mean?", "Was bedeutet das?"),
     "then": ("{test} is asked next", "wird nach {test} gefragt"),
     "taken as": (
@@ -61,6 +63,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "left": ("At most {cost} more to pay.", "Höchstens noch {cost} zu zahlen."),
     "standing": ("Where it stands", "Der Stand"),
     "likely": ("Likely so far", "Bisher wahrscheinlich"),
+    "others": ("{n} others", "{n} andere"),
     "decision": ("Decision", "Ergebnis"),
     "certain": (
         "No other decision fits the answers.",
@@ -86,6 +89,20 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "This page was not the newest any more. Here is where it stands.",
         "Diese Seite war nicht mehr die neueste. Hier ist der Stand.",
     ),
+    "no answer": (
+        "Choose an answer, or say that you don't know.",
+        "Bitte antworten, oder sagen, dass es nicht zu wissen ist.",
+    ),
+    "not a number": (
+        "A number is needed here, such as {example}. Got: {typed}",
+        "Hier braucht es eine Zahl, etwa {example}. Es kam: {typed}",
+    ),
+    "to start": ("To the start page", "Zur Startseite"),
+    "failed": (
+        "The service could not answer. Try again; if it stays, tell whoever runs it.",
+        "Der Dienst konnte nicht antworten. Bitte noch einmal versuchen; wenn es "
+        "bleibt, denen sagen, die ihn betreiben.",
+    ),
     "not found": ("There is no such page.", "Diese Seite gibt es nicht."),
     "key": ("Key", "Schlüssel"),
     "enter": ("Enter", "Eintreten"),
@@ -107,7 +124,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "table file": ("Table from a file", "Tabelle aus einer Datei"),
     "costs file": ("Costs from a file", "Kosten aus einer Datei"),
     "target": ("What is to be decided", "Was entschieden wird"),
-    "objective": ("What is to be small", "Was klein sein soll"),
+    "objective": ("What to keep low", "Was niedrig sein soll"),
     "objective expected": ("the expected cost", "die erwarteten Kosten"),
     "objective worst": ("the worst cost", "die höchsten Kosten"),
     "prices": ("Prices", "Preise"),
@@ -136,6 +153,12 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "bad prior": ("a number, at least 0", "eine Zahl, mindestens 0"),
     "bad price": ("a number, at least 0", "eine Zahl, mindestens 0"),
     "no such test": ("no column has this name", "keine Spalte heißt so"),
+    "bad mark": ("0 or 1", "0 oder 1"),
+    "test again": ("each test once", "jeder Test nur einmal"),
+    "too dear together": (
+        "at most what it costs alone",
+        "höchstens so viel wie allein",
+    ),
     "no test and cost": (
         "the first line must have test and cost",
         "die erste Zeile braucht test und cost",
@@ -147,12 +170,17 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "searching": ("Searching …", "Sucht …"),
     "proved": ("Proved: nothing is cheaper.", "Bewiesen: nichts ist billiger."),
     "not proved": ("The best that was found.", "Das beste, das gefunden wurde."),
-    "stopped": ("Stopped.", "Angehalten."),
+    "stopped": (
+        "Stopped. This is the policy that was found first.",
+        "Angehalten. Dies ist das Vorgehen, das zuerst gefunden wurde.",
+    ),
     "stop": ("Stop", "Anhalten"),
     "over time": (
         "Cost of the best policy and lower bound over time",
         "Kosten des besten Vorgehens und untere Schranke über die Zeit",
     ),
+    "best line": ("Best policy so far", "Bestes Vorgehen bisher"),
+    "bound line": ("Proved bound", "Bewiesene Schranke"),
     "flowchart": ("Flowchart", "Ablauf"),
     "as text": ("The flowchart as text", "Der Ablauf als Text"),
     "too large": ("Too large to be drawn.", "Zu groß für ein Bild."),
@@ -189,4 +217,12 @@ def text(language: str, name: str, **values: object) -> str:
     'kostet 3'
     """
     column = list(LANGUAGES).index(language)
-    return _TEXTS[name][column].format(**values)
+    apart = {gap: _set_apart(str(value)) for gap, value in values.items()}
+    return _TEXTS[name][column].format(**apart)
+
+
+def _set_apart(value: str) -> str:
+    """Return a value that does not turn the text around it, if it is read leftwards."""
+    if any(bidirectional(sign) in ("R", "AL") for sign in value):
+        return f"\u2068{value}\u2069"
+    return value

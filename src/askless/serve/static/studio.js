@@ -8,6 +8,7 @@ const find = (id) => document.getElementById(id);
 const say = (name, gaps = {}) =>
   Object.entries(gaps).reduce((t, [k, v]) => t.replace(`{${k}}`, v), texts[name]);
 const format = new Intl.NumberFormat(sheet.dataset.lang, { maximumSignificantDigits: 5 });
+const oneDigit = new Intl.NumberFormat(sheet.dataset.lang, { maximumFractionDigits: 1 });
 
 const make = (tag, attributes = {}, ...content) => {
   const made = document.createElement(tag);
@@ -50,19 +51,19 @@ const showProblems = (problems) => {
 const showTable = (about) => {
   const wrong = new Map(about.problems.filter((p) => p.sheet === "table")
     .map((p) => [`${p.line} ${p.column}`, p]));
-  const lines = sheet.elements.table.value.split(/\r?\n/).slice(0, 200);
-  find("read").replaceChildren(...lines.filter((l) => l.trim()).map((line, i) => {
-    const cells = line.split(",").map((cell, j) => {
-      const problem = wrong.get(`${i + 1} ${j + 1}`) || wrong.get(`${i + 1} 0`);
+  find("read").replaceChildren(...about.lines.map(({ number, cells }, i) => {
+    const whole = wrong.get(`${number} 0`);
+    return make("tr", whole ? { class: "bad" } : {}, ...cells.map((cell, j) => {
+      const problem = wrong.get(`${number} ${j + 1}`) || (j === 0 ? whole : null);
       const made = make(i ? "td" : "th", i ? {} : { scope: "col" }, cell);
       if (problem) {
         made.className = "bad";
         made.append(make("small", {}, say(problem.what)));
       }
       return made;
-    });
-    return make("tr", {}, ...cells);
+    }));
   }));
+  if (wrong.size) find("as-read").open = true;
 };
 
 const showTargets = (about) => {
@@ -74,26 +75,59 @@ const showTargets = (about) => {
   sheet.elements.target.replaceChildren(...options);
 };
 
-const slider = (kind, name, value, top) => {
-  const shown = make("output", {}, format.format(value));
+const slider = (name, value, top, changed) => {
+  const shown = make("output", {}, "");
   const input = make("input", { type: "range", min: 0, max: top, step: top / 100 });
   input.value = value;
   input.dataset.name = name;
   input.addEventListener("input", () => {
-    moved[kind][name] = Number(input.value);
-    shown.textContent = format.format(Number(input.value));
+    changed(Number(input.value));
     later();
   });
-  return make("label", {}, make("span", { dir: "auto" }, name), input, shown);
+  const label = make("label", {}, make("span", { dir: "auto" }, name), input, shown);
+  return { label, input, shown };
+};
+
+const priceSlider = (test, top) => {
+  const made = slider(test.name, test.cost, top, (price) => {
+    moved.prices[test.name] = price;
+    made.shown.textContent = format.format(price);
+  });
+  made.shown.textContent = format.format(test.cost);
+  return made.label;
+};
+
+// A class is as frequent as its slider is far to the right, among all of them.
+const classSliders = (about) => {
+  // Not read from the sliders, which move in steps.
+  const weights = [...about.class_shares];
+  const top = Math.max(...weights) * 2;
+  const made = about.classes.slice(0, 60).map((name, i) => {
+    const share = weights[i];
+    const own = slider(name, share, top, (value) => {
+      weights[i] = value;
+      moved.weights[name] = value / share;
+      showShares();
+    });
+    own.input.disabled = share === 0;
+    return own;
+  });
+  const showShares = () => {
+    const total = weights.reduce((a, b) => a + b, 0) || 1;
+    made.forEach((own, i) => {
+      own.shown.textContent = `${oneDigit.format(100 * weights[i] / total)} %`;
+    });
+  };
+  showShares();
+  return made.map((own) => own.label);
 };
 
 const showSliders = (about) => {
   const top = Math.max(1, ...about.tests.map((test) => test.cost)) * 2;
   const legends = ["prices", "weights"].map((id) => find(id).firstElementChild);
   find("prices").replaceChildren(legends[0],
-    ...about.tests.slice(0, 60).map((t) => slider("prices", t.name, t.cost, top)));
-  find("weights").replaceChildren(legends[1],
-    ...about.classes.slice(0, 60).map((name) => slider("weights", name, 1, 5)));
+    ...about.tests.slice(0, 60).map((test) => priceSlider(test, top)));
+  find("weights").replaceChildren(legends[1], ...classSliders(about));
 };
 
 // The search, while it runs.
@@ -103,17 +137,19 @@ const points = [];
 const drawOverTime = () => {
   const box = find("over-time");
   box.dataset.points = points.length;
-  if (points.length < 1) return box.replaceChildren();
+  find("chart").hidden = points.length < 2;
+  if (points.length < 2) return box.replaceChildren();
   const [width, height] = [600, 120];
   const last = Math.max(points.at(-1).seconds, 1e-9);
-  const top = Math.max(...points.map((p) => p.best ?? 0), 1e-9) * 1.1;
+  const top = Math.max(...points.map((p) => p.best ?? 0), 1e-9) * 1.05;
+  const low = Math.min(...points.map((p) => p.bound)) * 0.9;
   const svg = (tag, attributes) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
     for (const [k, v] of Object.entries(attributes)) made.setAttribute(k, v);
     return made;
   };
   const place = (p, value) =>
-    `${(p.seconds / last * width).toFixed(1)},${(height - value / top * height).toFixed(1)}`;
+    `${(p.seconds / last * width).toFixed(1)},${(height - (value - low) / (top - low) * height).toFixed(1)}`;
   const line = (name) => svg("polyline", {
     class: name,
     points: points.filter((p) => p[name] !== null).map((p) => place(p, p[name])).join(" "),
@@ -143,11 +179,24 @@ const showPicture = (told) => {
   find("text").textContent = told.text;
 };
 
+// What can be saved now; nothing, while there is no policy.
+const offer = (content) => {
+  policy = content;
+  find("save").querySelector("button").disabled = policy === null;
+  const link = find("download");
+  link.hidden = policy === null;
+  if (policy === null) return find("saved").replaceChildren();
+  URL.revokeObjectURL(link.href);
+  link.href = URL.createObjectURL(new Blob([policy], { type: "application/json" }));
+  link.download = "policy.json";
+};
+
 const handlers = {
   first(told) {
     points.push({ seconds: 0, best: told.best, bound: told.bound });
     showFigures(told);
     showPicture(told);
+    offer(told.policy);
   },
   progress(told) {
     points.push(told);
@@ -162,12 +211,7 @@ const handlers = {
     drawOverTime();
     const said = say(told.status === "optimal" ? "proved" : "not proved");
     find("state").textContent = [said, ...told.notes].join(" ");
-    policy = told.policy;
-    const link = find("download");
-    URL.revokeObjectURL(link.href);
-    link.href = URL.createObjectURL(new Blob([policy], { type: "application/json" }));
-    link.download = "policy.json";
-    link.hidden = false;
+    offer(told.policy);
   },
   problem(told) {
     find("state").textContent = `${told.error} ${told.hint}`;
@@ -192,7 +236,7 @@ const readEvents = async (body) => {
 const solve = async () => {
   search?.abort();
   const own = search = new AbortController();
-  policy = null;
+  offer(null);
   points.length = 0;
   drawOverTime();
   find("state").textContent = say("searching");
@@ -216,15 +260,17 @@ const check = async () => {
   showProblems(about.problems);
   showTargets(about);
   showTable(about);
-  const now = JSON.stringify([about.tests, about.classes]);
+  // What was found for another table is not shown beside this one.
+  for (const id of ["sliders", "result"]) find(id).hidden = about.problems.length > 0;
+  if (about.problems.length) return;
+  const now = JSON.stringify([about.tests, about.classes, about.class_shares]);
   if (now !== known) {
     known = now;
     moved.prices = {};
     moved.weights = {};
     showSliders(about);
   }
-  if (about.problems.length === 0) solve();
-  else find("state").textContent = "";
+  solve();
 };
 
 // One search when the hand rests, not one for each step of a slider.

@@ -1,0 +1,81 @@
+"""What pages say, without a browser."""
+
+import re
+
+import pytest
+
+import askless
+from askless.serve.pages._texts import text
+
+pytest.importorskip("starlette", reason="needs the extra serve")
+PAGE = {"accept": "text/html,*/*", "accept-language": "de"}
+
+
+def open_case(service, name="car", headers=PAGE):
+    shown = service.post(f"/ask/{name}", headers=headers)
+    assert shown.status_code == 303
+    return shown.headers["location"]
+
+
+def test_people_get_a_page_where_there_is_nothing(service):
+    page = service.get("/nothing", headers=PAGE)
+    assert page.status_code == 404
+    assert "Diese Seite gibt es nicht." in page.text
+    assert 'href="/"' in page.text
+    told = service.get("/nothing")
+    assert told.json()["error"] == "There is nothing at this address."
+
+
+def test_people_get_a_page_when_something_fails(service, monkeypatch):
+    def fail():
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(service.api.library, "refresh", fail)
+    page = service.get("/", headers=PAGE)
+    assert page.status_code == 500
+    assert "Der Dienst konnte nicht antworten." in page.text
+    assert "secret" not in page.text
+
+
+def test_an_empty_folder_is_told(serve, tmp_path):
+    page = serve(tmp_path).get("/", headers=PAGE)
+    assert page.status_code == 200
+    assert "Hier liegt noch nichts bereit." in page.text
+
+
+def test_a_link_to_a_policy_shows_its_name(service):
+    page = service.get("/ask/car?lang=en", headers=PAGE)
+    assert "<h1>car</h1>" in page.text
+    assert "All tests together cost 173" in page.text
+
+
+def test_shares_of_the_likely_add_up(service, car):
+    page = service.get(open_case(service) + "?lang=en").text
+    rows = re.findall(r"<li><span[^>]*>([^<]*)</span>.*?([\d.]+) %</span></li>", page)
+    assert rows[-1][0] == f"{len(car.classes) - 5} others"
+    assert sum(float(share) for _, share in rows) == pytest.approx(100, abs=0.4)
+
+
+def test_what_was_typed_wrongly_is_told_in_the_language_of_the_page(serve):
+    table = askless.Table(
+        {"age (years)": [20.0, 30.0]}, ["a", "b"], costs=[2], thresholds=True
+    )
+    service = serve(("clinic", askless.solve(table).policy))
+    case = open_case(service, "clinic")
+    for typed, told in {
+        "abc": "Hier braucht es eine Zahl",
+        "": "Bitte antworten",
+    }.items():
+        page = service.post(case, headers=PAGE, data={"outcome": typed, "step": "0"})
+        assert page.status_code == 422
+        assert told in page.text
+    # Whatever is typed stays text.
+    typed = '"><b>'
+    page = service.post(case, headers=PAGE, data={"outcome": typed, "step": "0"})
+    assert typed not in page.text
+
+
+def test_a_name_that_is_read_leftwards_does_not_turn_the_sentence():
+    told = text("en", "then", test="\u0633\u0639")
+    assert told == "\u2068\u0633\u0639\u2069 is asked next"
+    assert text("en", "then", test="lamp") == "lamp is asked next"
