@@ -156,3 +156,16 @@ def test_a_terminal_does_not_obey_what_is_in_a_cell(run, folder, monkeypatch):
     shown = run("decide", "p.json", "rows.csv").stdout
     assert "\x1b" not in shown
     assert len(shown.splitlines()) == 2
+
+
+def test_a_row_of_parquet_that_cannot_be_read_is_named(run, folder, monkeypatch):
+    from askless.scale import _batches
+
+    monkeypatch.setattr(_batches, "MOST_ROWS", 2)
+    table = askless.Table({"age": [1.0, 2.0]}, ["young", "old"], thresholds=True)
+    askless.solve(table).policy.save(folder / "age.json")
+    pd.DataFrame({"age": ["1", "2", "2", "ten"]}).to_parquet("rows.parquet")
+    result = run("decide", "age.json", "rows.parquet", "-o", "out.csv", code=1)
+    assert "Got 'ten'" in result.stderr
+    assert "It is in row 4." in " ".join(result.stderr.split())
+    assert not (folder / "out.csv").exists()

@@ -2,15 +2,17 @@
 
 import json
 import os
+import re
 import signal
 import threading
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import askless
-from askless.cli.fit import listen
-from askless.learn import LEARNERS, Stage
+from askless.learn import LEARNERS
+from tests.cli.terminal import Terminal
 
 
 @pytest.fixture
@@ -139,35 +141,55 @@ def test_a_limit_too_short_is_noted(clinic, run):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
-def test_ctrl_c_writes_the_best_so_far(clinic, run, monkeypatch):
-    def interrupt_soon(estimator, tell, time_limit):
-        def hear(stage):
-            if stage.name == "greedy":
-                threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_writes_the_best_so_far(clinic, run, monkeypatch, number):
+    def signal_soon(told, time_limit=None):
+        if getattr(told, "name", "") == "greedy":
+            threading.Timer(0.1, os.kill, (os.getpid(), number)).start()
+        return str(told)
 
-        estimator._listener = hear
-
-    monkeypatch.setattr("askless.cli.fit.listen", interrupt_soon)
+    # Any terminal shows what is told, and this one is told with a signal.
+    monkeypatch.setattr("askless.cli._working.describe", signal_soon)
     result = run(
         *COMMON, "--mistakes", "60", "--quiet", "--option", "samples=100000000", "-o",
-        "best.json",
+        "best.json", "--verbose",
     )  # fmt: skip
     assert "Wrote best.json" in result.stdout
     assert "Interrupted" in result.stderr
     assert askless.load(clinic / "best.json").n_nodes >= 1
 
 
-def test_progress_tells_the_best_so_far_and_the_time_left():
-    told = []
-    estimator = askless.CostTreeClassifier()
-    listen(estimator, told.append, 60.0)
-    estimator._listener(Stage("two steps", 20.0, 8.0, 7.25, 0.5))
-    listen(estimator, told.append, None)
-    estimator._listener(Stage("two steps", 20.0, 8.0, 7.25, 0.5))
-    assert told == [
-        "two steps, best 7.25 a row, 40 s left",
-        "two steps, best 7.25 a row, 50 % done",
-    ]
+def test_verbose_tells_the_best_so_far_and_the_time_left(clinic, run):
+    args = (*COMMON, "--mistakes", "60", "--quiet")
+    said = run(*args, "--verbose", "--time-limit", "60", "--option", "samples=1")
+    lines = said.stderr.splitlines()
+    assert "Learning from" in lines[0]
+    steps = [line for line in lines if "best" in line]
+    assert "greedy, best" in steps[0]
+    assert re.search(r"1 sample, best .* 100 % done, (60|5\d) s left", steps[-1])
+    assert "best" not in run(*args).stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no pseudo terminals there")
+def test_a_terminal_shows_a_bar_before_scikit_learn_is_there(folder):
+    """The default learner on as many columns as a health survey has."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(5018, 129)).round(2)
+    names = [f"q{i}" for i in range(129)]
+    state = np.where(values[:, :3].sum(axis=1) > 0, "ill", "well")
+    frame = pd.DataFrame(values, columns=names).assign(state=state)
+    frame.to_csv("survey.csv", index=False)
+    args = ["fit", "survey.csv", "--target", "state", "--time-limit", "2", "-q"]
+    terminal = Terminal(*args, "-o", "survey.json", folder=folder)
+    try:
+        # Reading the file and importing scikit-learn come after the first sign.
+        terminal.expect("Learning from survey.csv")
+        terminal.expect("5,018 rows, 129 tests")
+        terminal.expect("best ")
+        terminal.expect("Wrote survey.json")
+        assert terminal.finish() == 0
+    finally:
+        terminal.clean_up()
 
 
 def test_a_text_for_unknown_is_read_as_an_empty_cell(run, folder):
@@ -181,3 +203,37 @@ def test_a_text_for_unknown_is_read_as_an_empty_cell(run, folder):
     marked, empty = (askless.load(f"{name}.json") for name in ("marked", "empty"))
     assert marked.tests[0].kind == "number"
     assert askless.show(marked) == askless.show(empty)
+
+
+def test_rows_coded_on_disk_give_the_same_policy(run, tmp_path, monkeypatch):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(400, 3)).round(1), columns=["a", "b", "c"])
+    frame["y"] = np.where(frame.a + frame.b > 0, "up", "down")
+    for suffix in ("csv", "parquet"):
+        data = tmp_path / f"rows.{suffix}"
+        write = frame.to_csv if suffix == "csv" else frame.to_parquet
+        write(data, index=False)
+        common = ["fit", data, "--target", "y", "--method", "forest", "--drop", "c"]
+        common += ["--option", "random_state=1", "--option", "n_estimators=3"]
+        contents = set()
+        for flag in ("--store", "--no-store"):
+            output = tmp_path / f"policy{flag}.json"
+            run(*common, flag, "-o", output)
+            contents.add(output.read_bytes())
+        assert len(contents) == 1
+        # By the size of the file.
+        monkeypatch.setattr("askless.cli.files._stored_rows.SHARE", 0.0)
+        monkeypatch.setattr("askless.cli.files._stored_rows.N_TRIED", 100)
+        found = run(*common)
+        assert "first 100 rows" in found.stdout + found.stderr
+        monkeypatch.undo()
+
+
+def test_what_cannot_be_coded_on_disk_says_so(run, tmp_path):
+    data = tmp_path / "rows.csv"
+    data.write_text("x,prior,y\n1,2,a\n2,1,b\n")
+    common = ["fit", data, "--target", "y", "--store"]
+    found = run(*common, "--method", "act", code=1)
+    assert "--method forest" in found.stderr
+    found = run(*common, "--method", "greedy", code=1)
+    assert "have no weights" in found.stderr

@@ -3,7 +3,9 @@
 import json
 
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
+import askless
 from askless import load, show
 from askless.export import FORMATS
 
@@ -66,10 +68,10 @@ def test_a_missing_file_ends_with_1(folder, run):
     ("option", "formats"),
     [
         (["--ascii"], "text"),
-        (["--max-depth", "0"], "dot, mermaid, svg, text"),
+        (["--max-depth", "0"], "dot, mermaid, pdf, png, svg, text"),
         (["--dialect", "sqlite"], "sql"),
         (["--key", "id"], "sql"),
-        (["--budget", "0"], "dot, html, mermaid, svg"),
+        (["--budget", "0"], "dot, html, mermaid, pdf, png, svg"),
     ],
 )
 def test_options_are_for_the_formats_that_take_them(policy, run, option, formats):
@@ -77,8 +79,25 @@ def test_options_are_for_the_formats_that_take_them(policy, run, option, formats
     assert f"{option[0]} is for --as {formats}." in " ".join(stderr.split())
 
 
-@pytest.mark.parametrize("format", sorted(FORMATS))
-def test_every_format_can_be_written(policy, run, format):
+def test_c_is_for_ensembles(policy, run):
+    stderr = " ".join(run("show", policy, "--as", "c", code=1).stderr.split())
+    assert "C must be made from an ensemble. Got a tree. Show it as python" in stderr
+
+
+@pytest.mark.parametrize("format", ["c", "javascript", "onnx", "python", "sql"])
+def test_an_ensemble_is_written_as_code(folder, run, format):
+    X, y = [[0, 5], [1, 5], [2, 6], [3, 7]], ["a", "a", "b", "b"]
+    forest = RandomForestClassifier(5, random_state=0).fit(X, y)
+    ensemble = askless.AdaptiveEnsemble(forest, costs=[1, 2]).fit().policy_
+    ensemble.save(folder / "ensemble.json")
+    run("show", "ensemble.json", "--as", format, "-o", "out")
+    shown = show(ensemble, format)
+    content = shown if isinstance(shown, bytes) else f"{shown.rstrip()}\n".encode()
+    assert (folder / "out").read_bytes() == content
+
+
+@pytest.mark.parametrize("format", sorted(set(FORMATS) - {"c"}))
+def test_every_format_of_a_tree_can_be_written(policy, run, format):
     run("show", policy, "--as", format, "-o", "out")
     shown = show(load(policy), format)
     content = shown if isinstance(shown, bytes) else f"{shown.rstrip()}\n".encode()

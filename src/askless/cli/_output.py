@@ -1,6 +1,6 @@
 """Print to people and to machines: numbers, facts, tables, flowcharts, JSON, notes.
 
-Colours, rules and spinners appear on a terminal only; in a pipe everything is plain
+Colours and rules appear on a terminal only; in a pipe everything is plain
 text. Names and paths may hold anything, so all that is printed for people goes through
 :func:`escape_unprintable` here. This module must not know what a command has found out.
 """
@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -44,7 +43,6 @@ __all__ = [
     "print_paragraph",
     "print_table",
     "say",
-    "working",
 ]
 
 BOX_CHARACTERS = "├─└│█░"
@@ -252,20 +250,3 @@ def print_flowchart(text: str) -> None:
         styled.highlight_regex(r"=> .*$", "bold green")
         styled.highlight_regex(r"^[\s│├└─|`-]*", "dim")
         console.print(styled, soft_wrap=True)
-
-
-@contextmanager
-def working(text: str) -> Iterator[Callable[[str], None]]:
-    """Show on a terminal's stderr that something is going on.
-
-    Yields a function that shows how far it has come.
-    """
-    console = open_console(stderr=True)
-    if not console.is_terminal:
-        yield lambda how_far: None
-        return
-    text = escape_unprintable(text)
-    with console.status(Text(text)) as status:
-        yield lambda how_far: status.update(
-            Text(escape_unprintable(f"{text}: {how_far}"))
-        )

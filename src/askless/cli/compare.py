@@ -16,7 +16,8 @@ from askless.cli._options import (
     json_option,
     target_option,
 )
-from askless.cli._output import print_json, print_note, say, working
+from askless.cli._output import print_json, print_note, say
+from askless.cli._working import working
 from askless.cli.files._rows import read_priced_rows, row_options
 from askless.evaluate import compare, diagnose
 from askless.policy import load

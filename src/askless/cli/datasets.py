@@ -24,8 +24,8 @@ from askless.cli._output import (
     print_paragraph,
     print_table,
     say,
-    working,
 )
+from askless.cli._working import working
 from askless.cli.files._costs_toml import costs_to_toml
 from askless.cli.files._files import write_whole
 from askless.datasets import DatasetInfo, Examples, list_datasets, load_dataset

@@ -7,8 +7,9 @@ decides.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,15 +23,17 @@ from askless.cli._options import (
     policy_argument,
     sheet_options,
 )
-from askless.cli._output import format_number, print_note, say, working
+from askless.cli._output import format_number, print_note, say
+from askless.cli._working import working
 from askless.cli.files._files import open_whole
-from askless.cli.files._row_writers import check_output, make_writer
+from askless.cli.files._row_writers import Part, check_output, make_writer
 from askless.exceptions import InvalidOptionError, InvalidTableError, suggest_name
 from askless.policy import Policy, load
-from askless.problem._files import FileColumns, load_batches
+from askless.problem._files import PARQUET, FileColumns, load_batches, read_names
 from askless.problem._frames import Columns, list_some
 from askless.problem._outcomes import blank_marked, find_marked
 from askless.run import decide_rows
+from askless.scale import score_batches
 
 __all__ = ["decide_command"]
 
@@ -85,14 +88,9 @@ def decide_command(
     n_rows, paid = 0, 0.0
     with working(f"Deciding {data}") as tell, _open(output) as file:
         writer = make_writer(output, file)
-        only = {*loaded.columns, *keys}
-        batches = load_batches(data, BATCH, unknown=unknown, only=only, **written)
-        for columns in batches:
-            if n_rows == 0:
-                _check_columns(loaded, columns, data, keys)
-                for note in columns.all_remarks(loaded.columns):
-                    print_note(note)
-            part, cost = _decide(loaded, columns, keys, unknown, not no_bought)
+        for part, cost in _decide_file(
+            loaded, data, keys, not no_bought, unknown=unknown, **written
+        ):
             writer.write(part)
             n_rows, paid = n_rows + len(cost), paid + float(cost.sum())
             tell(f"{n_rows:,} rows")
@@ -102,13 +100,62 @@ def decide_command(
         say(f"Wrote {output}: {n_rows:,} rows, {mean} a row on average")
 
 
+def _decide_file(
+    policy: Policy,
+    data: Path,
+    keys: tuple[str, ...],
+    with_bought: bool,
+    *,
+    unknown: str | None,
+    **written: Any,
+) -> Iterator[tuple[Part, Any]]:
+    """Yield what becomes of the rows of a file, part by part, and what they cost."""
+    is_parquet = data.suffix.lower() in PARQUET and data.is_file()
+    if is_parquet and unknown is None and find_spec("pyarrow") is not None:
+        yield from _score_parquet(policy, data, keys, with_bought)
+        return
+    only = {*policy.columns, *keys}
+    batches = load_batches(data, BATCH, unknown=unknown, only=only, **written)
+    for number, columns in enumerate(batches):
+        if number == 0:
+            _check_columns(policy, columns, columns.names, data, keys)
+            for note in columns.all_remarks(policy.columns):
+                print_note(note)
+        yield _decide(policy, columns, keys, unknown, with_bought)
+
+
+def _score_parquet(
+    policy: Policy, data: Path, keys: tuple[str, ...], with_bought: bool
+) -> Iterator[tuple[Part, Any]]:
+    """Do the same as Arrow, in which no cell becomes a Python object."""
+    from pyarrow import compute
+
+    names = read_names(data)
+    _check_columns(policy, names, names, data, keys)
+    also = ["bought"] if with_bought else []
+    also += ["leaf"] if policy.kind == "tree" else []
+    n_rows = 0
+    try:
+        for batch in score_batches(policy, data, keep=keys, also=also):
+            part = {name: batch.column(name) for name in batch.schema.names}
+            if with_bought:
+                part["bought"] = compute.binary_join(part["bought"], "; ")
+            yield part, batch.column("cost").to_numpy()
+            n_rows += batch.num_rows
+    except InvalidTableError as error:
+        if error.row is None:
+            raise
+        where = f"row {n_rows + error.row + 1}"
+        raise InvalidTableError(f"{error} It is in {where}.") from error
+
+
 def _decide(
     policy: Policy,
     columns: FileColumns,
     keys: tuple[str, ...],
     unknown: str | None,
     with_bought: bool,
-) -> tuple[dict[str, Any], Any]:
+) -> tuple[Part, Any]:
     rows = Columns(
         (name, blank_marked(columns[name], find_marked(columns[name], unknown), name))
         for name in policy.columns
@@ -134,11 +181,15 @@ def _decide(
 
 
 def _check_columns(
-    policy: Policy, columns: FileColumns, path: Path, keys: tuple[str, ...]
+    policy: Policy,
+    columns: Collection[str],
+    names: list[str],
+    path: Path,
+    keys: tuple[str, ...],
 ) -> None:
     absent = [name for name in policy.columns if name not in columns]
     if absent:
-        hint = suggest_name(absent[0], columns.names)
+        hint = suggest_name(absent[0], names)
         raise InvalidTableError(
             f"The rows must have every test that the policy may ask for. Got no column "
             f"{list_some(absent)} in {path}. {hint}Add it; "
@@ -148,7 +199,7 @@ def _check_columns(
         if key not in columns:
             raise InvalidOptionError(
                 f"A key must be a column of the data. Got {key!r}, which is not in "
-                f"{path}. {suggest_name(key, columns.names)}Name a column of the file."
+                f"{path}. {suggest_name(key, names)}Name a column of the file."
             )
 
 

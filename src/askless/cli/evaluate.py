@@ -28,8 +28,8 @@ from askless.cli._output import (
     print_json,
     print_note,
     say,
-    working,
 )
+from askless.cli._working import working
 from askless.cli.files._rows import read_priced_rows, row_options
 from askless.evaluate import Evaluation, evaluate
 from askless.policy import Policy, load

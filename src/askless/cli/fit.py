@@ -5,9 +5,9 @@ It reads, calls a learner and reports. It must not know how any learner works.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -25,7 +25,8 @@ from askless.cli._options import (
     sheet_options,
     target_option,
 )
-from askless.cli._output import format_number, print_json, print_note, working
+from askless.cli._output import print_json, print_note
+from askless.cli._working import Tell, verbose_option, working
 from askless.cli.files._files import check_policy_path
 from askless.cli.files._reading import (
     check_roles,
@@ -33,8 +34,9 @@ from askless.cli.files._reading import (
     read_data,
     read_weights,
 )
+from askless.cli.files._stored_rows import StoredRows, wants_store
 from askless.cli.reports._fit import Fit, describe_fit, print_fit
-from askless.evaluate import evaluate
+from askless.evaluate import Evaluation, evaluate
 from askless.exceptions import (
     AsklessError,
     InvalidOptionError,
@@ -42,15 +44,15 @@ from askless.exceptions import (
     UnknownNameError,
     suggest_name,
 )
-from askless.learn import LEARNERS, Learner, Stage
 from askless.problem import Costs, read_costs
 from askless.problem._column import is_missing
-from askless.problem._files import FileColumns
-from askless.problem._roles import find_roles, note_roles
+from askless.problem._files import FileColumns, read_names
+from askless.problem._roles import Roles, find_roles, note_roles
+
+if TYPE_CHECKING:
+    from askless.learn import Learner
 
 __all__ = ["fit_command"]
-
-Columns = dict[str, Any]
 
 # The options that say how the file is read; the others are the learner's.
 HOW_TO_READ = ("unknown", "separator", "decimal")
@@ -80,9 +82,15 @@ HOW_TO_READ = ("unknown", "separator", "decimal")
     help="When to stop, with the best policy so far.",
 )
 @click.option("--jobs", type=int, metavar="N", help="Threads; -1 for one on each core.")
+@click.option(
+    "--store/--no-store",
+    default=None,
+    help="Code rows on disk, or in memory; by default as large as the file is.",
+)
 @click.option("--unknown", metavar="TEXT", help="A text that is read as an empty cell.")
 @sheet_options
 @free_options("A parameter of the learner.")
+@verbose_option
 @json_option
 @quiet_option
 def fit_command(
@@ -93,38 +101,32 @@ def fit_command(
     method: str,
     prior: str | None,
     drop: tuple[str, ...] | None,
+    verbose: bool,
     as_json: bool,
     quiet: bool,
     **settings: Any,
 ) -> None:
     """Learn a policy from the examples in DATA (CSV, Parquet, .xlsx or .ods).
 
-    A row is an example, a column is a test. Ctrl-C ends an anytime learner with the
+    A row is an example, a column is a test. Ctrl-C and SIGTERM end a learner with the
     best policy so far, which is written as usual.
     """
     if output is not None:
         check_policy_path(output)
-    learner = _find(method)
     notes: list[str] = []
-    with working(f"Learning from {data}") as tell:
+    limit = settings["time_limit"]
+    text = f"Learning from {data}"
+    with working(text, time_limit=limit, verbose=verbose) as tell:
+        learner = _find(method)
         reading = {name: settings.pop(name) for name in HOW_TO_READ}
-        columns = read_data(data, **reading)
+        is_asked = settings.pop("store")
         prices = None if costs is None else read_costs(costs)
-        taken = [target, *([] if prices is None else map(str, prices.costs))]
-        roles = find_roles(list(columns), prior=prior, case="", drop=drop, taken=taken)
-        drop = roles.drop
-        tests = [n for n in columns if n not in (*drop, roles.prior)]
-        notes += [*columns.all_remarks(tests), *note_roles(roles)]
-        y, weights = _take_roles(columns, data, target, roles.prior, drop)
-        if prices is not None:
-            prices = fit_costs(prices, [*columns, *drop], drop)
-        estimator = _make(learner, prices, **settings)
-        listen(estimator, tell, settings["time_limit"])
-        model = _fit(estimator, columns, y, weights, notes)
-        result = evaluate(model.policy_, columns, y, sample_weight=weights)
+        asked = Asked(data, target, prior, drop, prices, learner, reading, settings)
+        learn = _learn_stored if wants_store(is_asked, data, learner) else _learn
+        model, result, n_rows = learn(asked, notes, tell)
     if output is not None:
         model.policy_.save(output)
-    fit = Fit(data, output, learner.name, model, result, len(y), notes)
+    fit = Fit(data, output, learner.name, model, result, n_rows, notes)
     if as_json:
         print_json(describe_fit(fit))
         return
@@ -133,7 +135,73 @@ def fit_command(
     print_fit(fit, quiet=quiet)
 
 
+class Asked(NamedTuple):
+    """What to learn from what, and how."""
+
+    data: Path
+    target: str
+    prior: str | None
+    drop: tuple[str, ...] | None
+    prices: Costs | None
+    learner: Learner
+    reading: dict[str, Any]
+    settings: dict[str, Any]
+
+    def find_roles(self, names: list[str]) -> Roles:
+        """Return what each column is for."""
+        costs = () if self.prices is None else map(str, self.prices.costs)
+        taken = [self.target, *costs]
+        return find_roles(names, prior=self.prior, case="", drop=self.drop, taken=taken)
+
+    def make(self, tests: Iterable[str], drop: tuple[str, ...]) -> Any:
+        """Return the estimator, given the tests and the columns that are none."""
+        prices = self.prices
+        if prices is not None:
+            prices = fit_costs(prices, [*tests, *drop], drop)
+        return _make(self.learner, prices, **self.settings)
+
+
+def _learn(asked: Asked, notes: list[str], tell: Tell) -> tuple[Any, Evaluation, int]:
+    """Learn from rows in memory; return the model, its figures and how many rows."""
+    columns = read_data(asked.data, **asked.reading)
+    roles = asked.find_roles(list(columns))
+    tests = [n for n in columns if n not in (*roles.drop, roles.prior)]
+    notes += [*columns.all_remarks(tests), *note_roles(roles)]
+    y, weights = _take_roles(columns, asked.data, asked.target, roles.prior, roles.drop)
+    estimator = asked.make(columns, roles.drop)
+    tell(f"{len(y):,} rows, {len(columns):,} tests")
+    model = _fit(estimator, notes, tell, columns, y, sample_weight=weights)
+    result = evaluate(model.policy_, columns, y, sample_weight=weights)
+    return model, result, len(y)
+
+
+def _learn_stored(
+    asked: Asked, notes: list[str], tell: Tell
+) -> tuple[Any, Evaluation, int]:
+    """Do the same with rows that are coded on disk, and figures of the first rows."""
+    names = read_names(asked.data, separator=asked.reading["separator"])
+    roles = asked.find_roles(names)
+    if roles.prior is not None:
+        raise InvalidOptionError(
+            f"Rows that are coded on disk have no weights. Got {roles.prior!r}. Drop "
+            "the column, or use --no-store."
+        )
+    notes += note_roles(roles)
+    with StoredRows(asked.data, asked.target, roles.drop, asked.reading) as rows:
+        estimator = asked.make(rows.store.names, roles.drop)
+        tell(f"{rows.store.n_rows:,} rows, {len(rows.store.names):,} tests")
+        model = _fit(estimator, notes, tell, rows.store)
+        columns, y = rows.first_rows()
+        if len(y) < rows.store.n_rows:
+            notes.append(f"Figures are of the first {len(y):,} rows.")
+        result = evaluate(model.policy_, columns, y)
+        return model, result, rows.store.n_rows
+
+
 def _find(name: str) -> Learner:
+    # Only now, so that something is shown before scikit-learn is there.
+    from askless.learn import LEARNERS
+
     if name not in LEARNERS:
         raise UnknownNameError(
             f"A learner must be one of {', '.join(LEARNERS)}. Got {name!r}. "
@@ -201,29 +269,10 @@ def _make(
     return estimator.set_params(**chosen, **options)
 
 
-def listen(
-    estimator: Any, tell: Callable[[str], None], time_limit: float | None
-) -> None:
-    """Let an anytime learner say how far it is, how long it has, and what it found."""
-
-    def hear(stage: Stage) -> None:
-        parts = [stage.name, f"best {format_number(stage.best)} a row"]
-        if time_limit is not None:
-            parts.append(f"{max(0.0, time_limit - stage.seconds):.0f} s left")
-        elif stage.done:
-            parts.append(f"{100 * stage.done:.0f} % done")
-        tell(", ".join(parts))
-
-    if hasattr(type(estimator), "_listener"):
-        estimator._listener = hear
-
-
-def _fit(
-    estimator: Any, columns: Columns, y: Any, weights: Any, notes: list[str]
-) -> Any:
+def _fit(estimator: Any, notes: list[str], tell: Tell, *rows: Any, **more: Any) -> Any:
     with collect_notes(notes):
         try:
-            return estimator.fit(columns, y, sample_weight=weights)
+            return estimator.fit(*rows, **more, callbacks=tell)
         except AsklessError:
             raise
         except (TypeError, ValueError) as error:

@@ -28,19 +28,11 @@ from askless.cli._output import (
     print_note,
     print_table,
     say,
-    working,
 )
+from askless.cli._working import verbose_option, working
 from askless.cli.files._reading import check_roles, read_data
 from askless.evaluate import Frontier, frontier
 from askless.exceptions import InvalidTableError
-from askless.learn import (
-    ASTCClassifier,
-    BudgetBoostClassifier,
-    BudgetForestClassifier,
-    CEGBClassifier,
-    GreedyTreeClassifier,
-    PlainForestClassifier,
-)
 from askless.problem import read_costs
 from askless.problem._column import is_missing, is_number
 from askless.problem._frames import Columns, take_rows
@@ -88,7 +80,16 @@ NUMBERS_ONLY = ("plain-forest", "astc")
 )
 @click.option("--budget", type=float, help="Name the best model within this mean cost.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
+@click.option(
+    "--jobs", type=int, metavar="N", help="Fits at once; -1 for one on each core."
+)
+@click.option(
+    "--kept",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep results in this folder: a run that was stopped goes on where it was.",
+)
 @sheet_options
+@verbose_option
 @json_option
 def frontier_command(
     data: Path,
@@ -111,6 +112,8 @@ def frontier_command(
     _check_output(output)
     notes: list[str] = []
     trees: int = others.pop("trees")
+    verbose: bool = others.pop("verbose")
+    jobs, kept = others.pop("jobs"), others.pop("kept")
     columns = read_data(data, **others)
     check_roles(columns, data, target=target)
     priced = None if costs is None else read_costs(costs)
@@ -123,8 +126,8 @@ def frontier_command(
     prices = None
     if priced is not None:
         prices = fit_costs(priced, list(rows), drop=())
-    models = _make_models(rows, chosen, trees, seed, notes)
-    with working(f"Measuring models on {data}") as report:
+    with working(f"Measuring models on {data}", verbose=verbose) as report:
+        models = _make_models(rows, chosen, trees, seed, notes)
         found = frontier(
             models,
             rows,
@@ -133,7 +136,9 @@ def frontier_command(
             cv=folds,
             budgets=budgets,
             random_state=seed,
-            on_progress=report,
+            n_jobs=jobs,
+            kept=kept,
+            callbacks=report,
         )
     _write(found, output, csv_file, f"{data.name}: error against cost")
     if as_json:
@@ -181,6 +186,16 @@ def _make_models(
     seed: int,
     notes: list[str],
 ) -> dict[str, Any]:
+    # Only now, so that something is shown before scikit-learn is there.
+    from askless.learn import (
+        ASTCClassifier,
+        BudgetBoostClassifier,
+        BudgetForestClassifier,
+        CEGBClassifier,
+        GreedyTreeClassifier,
+        PlainForestClassifier,
+    )
+
     wanted = list(chosen or MODELS)
     if not chosen and find_spec("lightgbm") is None:
         wanted = [name for name in wanted if name not in NEEDS_BOOST]

@@ -41,7 +41,8 @@ __all__ = ["show_command"]
 @click.option(
     "--max-nodes",
     type=int,
-    help="Show only this many nodes, those that most cases pass; 10,000 by default.",
+    help="Show only this many nodes, those that most cases pass; 10,000 by default, "
+    "400 of png and pdf.",
 )
 @click.option("--max-trees", type=int, help="Show only this many trees of a forest.")
 @click.option("--ascii", is_flag=True, help="Draw with plain ASCII characters.")
@@ -62,8 +63,10 @@ def show_command(
 ) -> None:
     """Show the policy in the file POLICY as a picture, as code or as data.
 
-    Pictures are text, svg, html, dot and mermaid; code is rules, python, javascript and
-    sql; data are json and onnx.
+    Pictures are text, svg, png, pdf, html, dot and mermaid; code is rules, python,
+    javascript, c and sql; data are json and onnx. A tree has them all but c; a forest
+    has html, the pictures of one tree (--tree), code but c, and data; an ensemble has
+    text, code but rules, and data.
     """
     options = {name: value for name, value in given.items() if _is_given(value)}
     for name in options:

@@ -24,7 +24,8 @@ from askless.cli._options import (
     quiet_option,
     sheet_options,
 )
-from askless.cli._output import format_number, print_json, print_note, working
+from askless.cli._output import print_json, print_note
+from askless.cli._working import verbose_option, working
 from askless.cli.files._files import check_policy_path
 from askless.cli.files._reading import collect_notes, read_names
 from askless.cli.reports._sensitivity import (
@@ -39,7 +40,6 @@ from askless.problem import Table, read_costs, read_table
 from askless.problem._roles import find_roles, note_roles
 from askless.problem.likelihood import is_long
 from askless.solve import Solution, solve
-from askless.solve._task import Progress
 
 __all__ = ["solve_command"]
 
@@ -107,6 +107,7 @@ HOW_TO_SOLVE = ("method", "objective", "stop", "budget", "max_error", "time_limi
 @sheet_options
 @sensitivity_options
 @free_options("An option of the method.")
+@verbose_option
 @json_option
 @quiet_option
 def solve_command(
@@ -117,6 +118,7 @@ def solve_command(
     sensitivity: bool,
     tornado: Path | None,
     options: dict[str, Any],
+    verbose: bool,
     as_json: bool,
     quiet: bool,
     **others: Any,
@@ -131,13 +133,14 @@ def solve_command(
     notes: list[str] = []
     how = {name: others.pop(name) for name in HOW_TO_SOLVE}
     how = {name: value for name, value in how.items() if value is not None}
-    with working(f"Solving {table}") as tell:
+    limit = how.get("time_limit")
+    with working(f"Solving {table}", time_limit=limit, verbose=verbose) as tell:
         problem = _read(table, notes, **others)
         problem = problem.merged() if merge else problem
         if mistakes is not None:
             costs = problem.costs.with_mistakes(parse_value(mistakes))
             problem = problem.with_costs(costs)
-        how["progress"] = lambda progress: tell(_how_far(progress))
+        how["callbacks"] = tell
         solution = _solve(problem, how, options, notes)
         found = None
         if sensitivity or tornado:
@@ -201,11 +204,6 @@ def _read(
         drop=roles.drop,
         **options,
     )
-
-
-def _how_far(progress: Progress) -> str:
-    best = "none yet" if progress.best is None else format_number(progress.best)
-    return f"best {best}, bound {format_number(progress.bound)}"
 
 
 def _solve(

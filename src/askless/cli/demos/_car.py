@@ -20,8 +20,8 @@ from askless.cli._output import (
     print_paragraph,
     print_table,
     say,
-    working,
 )
+from askless.cli._working import working
 from askless.cli.files._files import free_policy_path
 from askless.datasets import load_car
 from askless.evaluate import Evaluation, evaluate

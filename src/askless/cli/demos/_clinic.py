@@ -21,8 +21,8 @@ from askless.cli._output import (
     print_paragraph,
     print_table,
     say,
-    working,
 )
+from askless.cli._working import working
 from askless.datasets import Examples, make_clinic
 from askless.evaluate import Evaluation, evaluate
 from askless.exceptions import DegeneratePolicyWarning

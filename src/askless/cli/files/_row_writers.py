@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -19,10 +19,10 @@ from askless.exceptions import DataFileError, MissingExtraError
 from askless.problem._column import is_missing
 from askless.problem._files import PARQUET
 
-__all__ = ["RowWriter", "check_output", "make_writer"]
+__all__ = ["Part", "RowWriter", "check_output", "make_writer"]
 
-# Columns by name, each with a value for every row.
-Part = Mapping[str, Sequence[Any]]
+# Columns by name, each with a value for every row: lists, or arrays of Arrow.
+Part = Mapping[str, Any]
 
 
 class RowWriter(Protocol):
@@ -67,13 +67,18 @@ class _CsvWriter:
         if not self._is_begun:
             writer.writerow(map(self._show, part))
             self._is_begun = True
-        shown = [map(self._show, column) for column in part.values()]
+        listed = [_as_list(column) for column in part.values()]
+        shown = [map(self._show, column) for column in listed]
         writer.writerows(zip(*shown, strict=True))
         # What is half of a surrogate pair has no bytes in UTF-8.
         self._file.write(text.getvalue().encode("utf-8", errors="replace"))
 
     def close(self) -> None:
         self._file.flush()
+
+
+def _as_list(column: Any) -> list[Any]:
+    return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
 
 
 def _blank_missing(value: Any) -> Any:
@@ -101,12 +106,14 @@ class _ParquetWriter:
         self._writer: Any = None
 
     def write(self, part: Part) -> None:
-        columns = {name: list(column) for name, column in part.items()}
+        if all(isinstance(column, self._arrow.Array) for column in part.values()):
+            self._write_table(self._arrow.table(dict(part)))
+            return
+        columns = {name: _as_list(column) for name, column in part.items()}
         if self._writer is None:
             table = self._arrow.table(
                 {name: self._as_array(values) for name, values in columns.items()}
             )
-            self._writer = self._parquet.ParquetWriter(self._file, table.schema)
         else:
             # A column that was text stays so, and one of whole numbers may not.
             schema = self._writer.schema
@@ -118,6 +125,11 @@ class _ParquetWriter:
                     f"another one below: {error}. Write to a .csv file."
                 ) from error
             table = self._arrow.Table.from_arrays(arrays, schema=schema)
+        self._write_table(table)
+
+    def _write_table(self, table: Any) -> None:
+        if self._writer is None:
+            self._writer = self._parquet.ParquetWriter(self._file, table.schema)
         self._writer.write_table(table)
 
     def _as_array(self, values: list[Any], kind: Any = None) -> Any:
