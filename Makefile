@@ -30,9 +30,11 @@ SANITIZE_ENV = PYTHONMALLOC=malloc ASKLESS_SANITIZED=1 \
 	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=$(SANITIZE_REPORTS)/address \
 	UBSAN_OPTIONS=print_stacktrace=1:log_path=$(SANITIZE_REPORTS)/undefined
-# Tests that the sanitized build runs: all but those that look at files of the project, and
-# those that start a browser, which would be watched as well.
-SANITIZE_TESTS ?= tests $(patsubst %,--ignore=tests/%,docs packaging export/test_page.py)
+# Tests that the sanitized build runs: all, and the examples of docstrings, but those that
+# look at files of the project, and those that start a browser, which would be watched as
+# well. `SANITIZE_TESTS=tests/solve` goes on with a part.
+SANITIZE_TESTS ?= tests src/askless $(patsubst %,--ignore=tests/%,docs packaging \
+	export/test_page.py serve/test_browser.py serve/test_studio_page.py)
 # How long the campaign tries, on every core.
 HOURS ?= 1
 # Empty to leave the page of the documentation as it is.
@@ -186,7 +188,7 @@ $(VENV)/.stamp-%: $(VENV)/.stamp-venv pyproject.toml
 $(VENV)/.stamp-campaign: $(VENV)/.stamp-venv pyproject.toml
 	@echo "Installing what 'campaign' needs"
 	@$(BIN)/python .ci/requires.py campaign > $@.txt
-	@$(PIP_INSTALL) -r $@.txt || echo "It is not to be had: damage is not steered."
+	@$(PIP_INSTALL) -r $@.txt || echo "There is none for this Python: damage is made at random."
 	@touch $@
 
 # In the folder of the build, so that whoever removes that folder gets it again.

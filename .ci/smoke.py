@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 EXTRAS = (
     "anyio", "lightgbm", "matplotlib", "mcp", "onnx", "pandas", "polars", "pyagrum",
     "pyarrow", "starlette", "uvicorn",
+    "pyspark", "dask", "ray",
 )  # fmt: skip
 
 
@@ -42,7 +43,8 @@ def import_everything() -> None:
         try:
             loaded = importlib.import_module(module.name)
         except ModuleNotFoundError as error:
-            if module.name.startswith("askless.serve.") and error.name in EXTRAS:
+            layers = ("askless.serve.", "askless.scale.")
+            if module.name.startswith(layers) and error.name in EXTRAS:
                 continue
             raise
         compiled += not (loaded.__file__ or "").endswith(".py")

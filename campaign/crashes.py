@@ -25,6 +25,7 @@ from askless.exceptions import AsklessError, LogWriteError
 from askless.policy import Policy
 from askless.policy._file import dump
 from askless.run import Interview, Journal, replay_log
+from campaign.stores import check_kept, open_sessions, step_for_ever
 from campaign.target import Budget, Tally
 
 __all__ = ["try_crashes"]
@@ -106,10 +107,7 @@ def _kill_one_interview(folder: Path, policy: Policy, rng: np.random.Generator) 
     child = _in_child(lambda: _interview_for_ever(path, policy, seed, tell))
     os.close(write)
     _kill_after(child, float(rng.uniform(0.001, 0.06)))
-    told = b""
-    while part := os.read(read, 65536):
-        told += part
-    os.close(read)
+    told = _read_all(read)
     whole = len(told) // 4 * 4
     n_told = int.from_bytes(told[whole - 4 : whole], "little") if whole else 1
     lines = path.read_bytes().count(b"\n")
@@ -121,6 +119,32 @@ def _kill_one_interview(folder: Path, policy: Policy, rng: np.random.Generator) 
     interview.close()
     replay_log(path, policy)
     return n_told
+
+
+def _kill_one_service(folder: Path, policy: Policy, rng: np.random.Generator) -> int:
+    """Kill a process that keeps sessions; return the events it had acknowledged."""
+    path = folder / "sessions.db"
+    open_sessions(path, policy).store.close()
+    read, write = os.pipe()
+    seed = int(rng.integers(2**32))
+
+    def tell(session: int, n_events: int) -> None:
+        os.write(write, session.to_bytes(4, "little") + n_events.to_bytes(4, "little"))
+
+    child = _in_child(lambda: step_for_ever(path, policy, seed, tell))
+    os.close(write)
+    _kill_after(child, float(rng.uniform(0.001, 0.1)))
+    told = _read_all(read)
+    pairs = np.frombuffer(told[: len(told) // 8 * 8], dtype="<u4").reshape(-1, 2)
+    return check_kept(path, policy, dict(pairs.tolist()))
+
+
+def _read_all(descriptor: int) -> bytes:
+    told = b""
+    while part := os.read(descriptor, 65536):
+        told += part
+    os.close(descriptor)
+    return told
 
 
 def _kill_one_save(
@@ -296,6 +320,7 @@ def try_crashes(budget: Budget, tally: Tally) -> None:
     known = {dump(each) for each in policies}
     acts: list[tuple[str, Callable[[Path], object]]] = [
         ("kills while logging", lambda f: _kill_one_interview(f, policy, rng)),
+        ("kills of a service", lambda f: _kill_one_service(f, policy, rng)),
         ("kills while saving", lambda f: _kill_one_save(f, policies, known, rng)),
         ("full disks", lambda f: _fill_disk(f, policy, rng)),
         ("power cuts while logging", lambda f: _cut_power(f, policy, rng)),
@@ -304,7 +329,7 @@ def try_crashes(budget: Budget, tally: Tally) -> None:
             lambda f: _cut_power_while_saving(f, policies, rng),
         ),
     ]
-    weights = np.array([0.5, 0.2, 0.15, 0.1, 0.05])
+    weights = np.array([0.35, 0.2, 0.15, 0.15, 0.1, 0.05])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         while not budget.is_over:
@@ -319,4 +344,4 @@ def try_crashes(budget: Budget, tally: Tally) -> None:
             if what.startswith("kills"):
                 tally.counts["kills"] += 1
             if isinstance(told, int):
-                tally.counts["acknowledged lines checked"] += told
+                tally.counts["acknowledged steps checked"] += told

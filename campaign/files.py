@@ -1,4 +1,4 @@
-"""Damaged files by the million: policies, tables, cost files and logs.
+"""Damaged files by the million: policies, tables, costs, logs and files of sessions.
 
 A damaged file is refused by an error of Askless, or read and then sound. Anything else
 is a finding: another exception, a crash, a hang, a file that was taken for the whole
@@ -14,7 +14,9 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -26,6 +28,7 @@ from askless.policy._file import _decode, dump, parse
 from askless.policy.codec import summarise, to_policy
 from askless.run import Interview, Journal, repair_log, replay_log
 from campaign.damage import damage_bytes, damage_parts
+from campaign.stores import STORE_SEEDS, receive_store
 from campaign.target import Budget, Tally
 from tests.policy.examples import EXAMPLES, make_example
 from tests.strategies import random_rows
@@ -129,21 +132,43 @@ def _receive_table(raw: bytes) -> str:
     assert len(table.case_classes) == table.n_cases
     assert np.isfinite(table.prior).all()
     if table.n_cases * table.n_tests < 200:
-        tree = _solve_quietly(table)
+        tree = _solve_quietly(table, method="greedy")
         if tree is not None:
             use_policy(tree)
     return "read"
 
 
-def _solve_quietly(table: askless.Table) -> Policy | None:
+def _solve_quietly(table: askless.Table, **options: Any) -> Policy | None:
     import warnings
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return askless.solve(table, method="greedy").policy
+            return askless.solve(table, **options).policy
         except AsklessError:
             return None
+
+
+def _receive_likelihoods(raw: bytes) -> str:
+    """Read a file as each kind of likelihoods; at most one kind has such columns."""
+    received = "refused"
+    for kind in LIKELIHOODS:
+        read = partial(askless.read_table, likelihoods=kind)
+        try:
+            table = _in_file(raw, ".csv", read)
+        except AsklessError:
+            continue
+        received = "read"
+        assert isinstance(table, askless.Table)
+        assert np.isfinite(table.prior).all()
+        for test in range(table.n_tests):
+            chances = table.possible.outcome_chances(test)
+            assert np.all((chances >= 0) & (chances <= 1)), "chances must be shares"
+        if table.n_cases * table.n_tests < 40:
+            policy = _solve_quietly(table, method="information", online=True)
+            if policy is not None:
+                use_policy(policy)
+    return received
 
 
 def _receive_costs(suffix: str) -> Callable[[bytes], str]:
@@ -187,6 +212,14 @@ def _receive_log_file(path: Path) -> str:
     again = replay_log(path, LOG_POLICY)
     assert len(again.log) >= n_lines, "an acknowledged answer was lost"
     return received
+
+
+def _receive_sessions(raw: bytes) -> str:
+    # SQLite puts files of its own beside this one.
+    with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
+        path = Path(folder, "sessions.db")
+        path.write_bytes(raw)
+        return receive_store(path)
 
 
 def _log_policy() -> Policy:
@@ -252,6 +285,23 @@ TOML_SEEDS = [
     b"[costs]\nsmear = 2\n[by_outcome.smear]\nyes = 3.5\n",
 ]
 
+LIKELIHOODS = {
+    "long": (
+        b"case,test,outcome,probability\nflu,fever,yes,0.8\nflu,fever,no,0.2\n"
+        b"cold,fever,yes,0.1\ncold,fever,no,0.9\nflu,doses,1,0.5\nflu,doses,2,0.5\n"
+        b"cold,doses,2,1\n"
+    ),
+    "wide": (
+        b"case,fever,cough,x-ray [clear/dark/bright],prior,class\n"
+        b"flu,0.8,often,0.2/0.3/0.5,1,viral\ncold,10 %,0.6/0.4,clear,4,viral\n"
+        b"strep,yes,rarely,0/0.5/0.5,2,bacterial\n"
+    ),
+    "accuracy": (
+        b"test,condition,sensitivity,specificity,prior\nswab,flu,0.9,95 %,0.1\n"
+        b"swab,cold,0.2,0.95,0.3\nx-ray,pneumonia,0.8,0.7,0.05\n"
+    ),
+}
+
 POLICY_SEEDS = [dump(make_example(name)) for name in EXAMPLES]
 LOG_POLICY = _log_policy()
 
@@ -261,6 +311,8 @@ FORMATS = {
     "costs": Format(COST_SEEDS, _receive_costs(".csv"), ".costs.csv"),
     "costs in TOML": Format(TOML_SEEDS, _receive_costs(".toml"), ".costs.toml"),
     "log": Format(_log_seeds(), _receive_log, ".jsonl"),
+    "likelihoods": Format(list(LIKELIHOODS.values()), _receive_likelihoods, ".csv"),
+    "sessions": Format(STORE_SEEDS, _receive_sessions, ".db"),
 }
 
 
@@ -293,7 +345,7 @@ def try_files(budget: Budget, tally: Tally) -> None:
     rng = np.random.default_rng(budget.seed)
     names = list(FORMATS)
     # Most are refused at the first look and cost little; parts go deeper.
-    shares = np.array([0.3, 0.2, 0.15, 0.15, 0.2])
+    shares = np.array([0.25, 0.15, 0.1, 0.1, 0.2, 0.1, 0.1])
     while not budget.is_over:
         for index in rng.choice(len(names), size=500, p=shares).tolist():
             name = names[index]

@@ -23,7 +23,15 @@ __all__ = ["try_guided"]
 HERE = Path(__file__).parent
 # Seconds that importing with instruments takes.
 START = 5
-FORMATS = ("policy", "table", "costs", "costs in TOML", "log")
+FORMATS = (
+    "policy",
+    "table",
+    "costs",
+    "costs in TOML",
+    "log",
+    "likelihoods",
+    "sessions",
+)
 
 
 def try_guided(budget: Budget, tally: Tally) -> None:

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from campaign.target import Budget, Part, Tally
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 PAGE = HERE.parent / "docs" / "campaign.md"
+# What earlier runs, whose files are gone, have counted.
+EARLIER = HERE / "earlier.json"
 # Seconds that a part may take beyond its time.
 PATIENCE = 240
 LIBRARIES = ("numpy", "scikit-learn", "lightgbm", "xgboost-cpu", "xgboost", "atheris")
@@ -42,14 +45,16 @@ def load_parts() -> dict[str, Part]:
     from campaign.storms import try_storms
 
     parts = [
-        Part("files", "A damaged policy, table, cost file or log is refused by an "
-             "error of Askless, or read and sound.", 0.3, try_files),
+        Part("files", "A damaged policy, table of facts or likelihoods, cost file, "
+             "log or file of sessions is refused by an error of Askless, or read and "
+             "sound.", 0.3, try_files),
         Part("guided", "The same, with damage that is steered by the branches it "
              "reaches.", 0.15, try_guided),
         Part("sources", "A model of another library is refused by name, or answers "
              "every row as the library does, to the last bit.", 0.25, try_sources),
-        Part("crashes", "A step that was acknowledged is in the log after a kill, a "
-             "full disk or a power cut; a saved policy is the old or the new one.",
+        Part("crashes", "A step that was acknowledged is in the log, or in the file "
+             "of sessions of the service, after a kill, a full disk or a power cut; a "
+             "saved policy is the old or the new one.",
              0.15, try_crashes),
         Part("storms", "Threads may share a policy; of several writers of a log one "
              "is served.", 0.1, try_storms),
@@ -129,9 +134,13 @@ def run_all(seconds: float, names: list[str], seed: int) -> bool:
     return is_fine
 
 
-def add_up() -> dict[str, Any]:
-    """Return the counts of all runs, by part."""
+def add_up(earlier: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the counts of all runs, by part, with those of runs before them."""
     total: dict[str, Any] = {}
+    for name, before in (earlier or {}).items():
+        counts = Counter(before["counts"])
+        total[name] = {"counts": counts, "kinds": {}, "seconds": 0.0, "findings": [],
+                       "notes": [], "earlier kinds": before["kinds"]}  # fmt: skip
     for path in sorted(RESULTS.glob("*.json")):
         result = json.loads(path.read_text(encoding="utf-8"))
         part = total.setdefault(
@@ -148,10 +157,21 @@ def add_up() -> dict[str, Any]:
     return total
 
 
+def _count_kinds(part: dict[str, Any]) -> dict[str, int]:
+    """Return how many different things there were: at least, if runs are gone.
+
+    Which ones those runs saw is not known, so that they may be the same.
+    """
+    seen = Counter({what: len(kinds) for what, kinds in part["kinds"].items()})
+    return dict(seen | Counter(part.get("earlier kinds", {})))
+
+
 def write_page() -> None:
     """Write what was tried and found to the documentation."""
-    total, parts = add_up(), load_parts()
-    hours = sum(part["seconds"] for part in total.values()) / 3600
+    earlier = json.loads(EARLIER.read_text(encoding="utf-8"))
+    total, parts = add_up(earlier["parts"]), load_parts()
+    now = sum(part["seconds"] for part in total.values()) / 3600
+    hours = earlier["hours"] + now
     lines = [
         "# The campaign",
         "",
@@ -162,7 +182,8 @@ def write_page() -> None:
         f"cause is mended: the {_count_kept()} files and models that they found are",
         "kept in `tests/findings`, and tried again with every change.",
         "",
-        f"{hours:.1f} hours of trying; Python {platform.python_version()}, "
+        f"{hours:.1f} hours of trying, the last {60 * now:.0f} minutes of them on "
+        f"{date.today().isoformat()}; Python {platform.python_version()}, "
         + ", ".join(_versions())
         + ".",
         "",
@@ -174,8 +195,7 @@ def write_page() -> None:
         found = total[name]
         lines += [f"## {name.capitalize()}", "", part.promise, ""]
         lines += ["| tried | times |", "|---|--:|"]
-        kinds = {what: len(seen) for what, seen in found["kinds"].items()}
-        counts = sorted({**found["counts"], **kinds}.items())
+        counts = sorted({**found["counts"], **_count_kinds(found)}.items())
         lines += [f"| {k} | {v:,} |" for k, v in counts]
         lines += [f"| **findings** | **{len(found['findings'])}** |", ""]
         lines += [f"* {finding['file']}: {_cell(finding['error'])}"
@@ -191,7 +211,7 @@ def _sum_up(total: dict[str, Any]) -> list[str]:
     counts: Counter[str] = Counter()
     for part in total.values():
         counts.update(part["counts"])
-        counts.update({what: len(seen) for what, seen in part["kinds"].items()})
+        counts.update(_count_kinds(part))
         counts["findings"] += len(part["findings"])
     shown = {
         "damaged files": counts["mutants"],

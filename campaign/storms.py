@@ -43,6 +43,7 @@ def raise_storm(name: str, seed: int) -> int:
     alone = make_example(name)
     rows = random_rows(rng, alone.tests, N_CASES)
     expected = [_walk(alone, rows, case) for case in range(N_CASES)]
+    decided = alone.predict(rows).tolist()
     # A new object: what it remembers between cases is filled by all threads at once.
     shared = make_example(name)
     errors: list[BaseException] = []
@@ -55,6 +56,7 @@ def raise_storm(name: str, seed: int) -> int:
             for case in order.tolist():
                 found = _walk(shared, rows, case)
                 assert found == expected[case], f"case {case}: {found}"
+            assert shared.predict(rows).tolist() == decided, "predict differs"
         except BaseException as error:
             errors.append(error)
 

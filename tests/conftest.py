@@ -11,10 +11,26 @@ from hypothesis import settings
 # A gate must give the same answer twice: in CI the examples and seeds are fixed, while
 # a developer's runs keep looking for new ones.
 IN_CI = bool(os.environ.get("CI"))
+# Under the sanitizers every test runs, with fewer examples: what kernels read and write
+# shows in a few as well as in many.
+MOST_SANITIZED_EXAMPLES = 6
 
 settings.register_profile("developer", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if IN_CI else "developer")
+
+
+def pytest_collection_modifyitems(items):
+    """Cut the number of examples under the sanitizers, whoever has set it."""
+    if "ASKLESS_SANITIZED" not in os.environ:
+        return
+    for item in items:
+        own = getattr(item, "obj", None)
+        if getattr(own, "is_hypothesis_test", False):
+            given = getattr(own, "_hypothesis_internal_use_settings", None)
+            given = settings.default if given is None else given
+            most = min(given.max_examples, MOST_SANITIZED_EXAMPLES)
+            own._hypothesis_internal_use_settings = settings(given, max_examples=most)
 
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

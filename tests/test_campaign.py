@@ -18,6 +18,7 @@ from askless.policy import Tree
 from askless.policy import _file as policy_file
 from askless.run import _log_file as log_file
 from askless.run._log_file import LogFile
+from askless.serve.kept._store import Store
 from campaign import crashes, files, limits, sources, storms, target
 from campaign.settings import draw_recipe
 
@@ -134,6 +135,16 @@ def test_a_line_that_is_acknowledged_too_early_is_found(
     crashes._kill_one_interview(tmp_path, policies[0], rng)
     monkeypatch.setattr(LogFile, "append", append_later)
     assert is_found(lambda: crashes._kill_one_interview(tmp_path, policies[0], rng))
+
+
+@linux
+@unwatched
+def test_a_step_of_a_service_that_is_not_kept_is_found(
+    tmp_path, rng, policies, monkeypatch
+):
+    crashes._kill_one_service(tmp_path, policies[0], rng)
+    monkeypatch.setattr(Store, "add", lambda self, *event: None)
+    assert is_found(lambda: crashes._kill_one_service(tmp_path, policies[0], rng))
 
 
 @linux
@@ -309,6 +320,11 @@ def test_a_time_limit_that_is_not_held_is_found(monkeypatch):
         limits, "_limited", lambda name, limit, rng: lambda: time.sleep(1.3 * limit)
     )
     tally = target.Tally("limits")
+    # Sleep is no work: by default that is taken for a busy machine.
+    limits.try_limits(target.Budget(0.5, seed=3), tally)
+    assert not tally.findings
+    assert tally.counts["time limits not judged: others had the processor"] > 0
+    monkeypatch.setattr(limits, "BUSY", 0.0)
     limits.try_limits(target.Budget(0.5, seed=3), tally)
     assert tally.findings[0]["file"].startswith("time-")
 
@@ -329,3 +345,18 @@ def test_different_things_are_counted_once_over_all_runs(tmp_path, monkeypatch):
     total = run.add_up()["sources"]
     assert total["counts"]["models"] == 4
     assert len(total["kinds"]["settings"]) == 3
+
+
+def test_runs_whose_files_are_gone_are_counted(tmp_path, monkeypatch):
+    from campaign import run
+
+    monkeypatch.setattr(run, "RESULTS", tmp_path)
+    tally = target.Tally("sources")
+    tally.counts["models"] = 2
+    tally.note_kind("settings", "a")
+    Path(tmp_path, "sources-1.json").write_text(tally.to_json())
+    earlier = {"sources": {"counts": {"models": 5}, "kinds": {"settings": 3}}}
+    total = run.add_up(earlier)["sources"]
+    assert total["counts"]["models"] == 7
+    # The one may be among the three.
+    assert run._count_kinds(total) == {"settings": 3}

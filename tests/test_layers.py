@@ -13,13 +13,14 @@ ROOT = "askless"  # the layer of askless/__init__.py
 # From the bottom up. Packages on one line are siblings that do not know each other.
 STACK = [
     ["_disk", "_text", "exceptions"],
+    ["_progress"],
     ["_core"],
     ["problem"],
     ["policy"],
     ["solve"],
     ["learn"],
     ["evaluate", "export", "run"],
-    ["serve"],
+    ["scale", "serve"],
 ]
 
 # The rooms of a package, from the bottom up, likewise. Modules that lie beside the
@@ -39,7 +40,12 @@ ROOMS = {
         ["total", "unknown"],
         ["sensitivity"],
     ],
-    "learn": [["sources", "trees", "forest"], ["boost", "cost_tree"], ["rivals"]],
+    "learn": [
+        ["store"],
+        ["sources", "trees", "forest"],
+        ["boost", "cost_tree"],
+        ["rivals"],
+    ],
     "serve": [["kept"], ["pages"]],
 }
 

@@ -8,6 +8,7 @@ from sklearn import ensemble
 from threadpoolctl import threadpool_limits
 
 import askless
+from askless.learn._registry import _LEARNERS
 from askless.testing import check_policy, make_hard_rows
 from tests.policy.examples import EXAMPLES, make_example
 
@@ -59,6 +60,12 @@ def test_every_learner(name, rng):
     assert learner.cost(matrix).tolist() == policy.cost(rows).tolist()
 
 
+def test_no_learner_is_left_out():
+    others = {askless.BudgetBoostClassifier}  # below
+    tried = {type(make()) for make in LEARNERS.values()} | others
+    assert tried == {learner.estimator for learner in _LEARNERS}
+
+
 def test_budget_boost(rng):
     pytest.importorskip("lightgbm")
     X, y = examples(rng)
@@ -71,6 +78,8 @@ SOURCES = {
     "random forest": ensemble.RandomForestClassifier(12, random_state=0),
     "extra trees": ensemble.ExtraTreesClassifier(12, random_state=0),
     "histograms": ensemble.HistGradientBoostingClassifier(max_iter=8),
+    "forest of numbers": ensemble.RandomForestRegressor(12, random_state=0),
+    "histograms of numbers": ensemble.HistGradientBoostingRegressor(max_iter=8),
 }
 
 
