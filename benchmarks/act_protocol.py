@@ -24,6 +24,7 @@ from sklearn.model_selection import StratifiedKFold
 import askless
 from askless import Costs, Tree
 from askless.datasets import load_public, make_costs
+from askless.problem._sweep import run_tasks
 
 # The paper's sets that are in the data folder, and its five concepts.
 PUBLIC = (
@@ -210,41 +211,51 @@ def run_plan(plan: Plan, part: str, results: Results, *, until: float = np.inf) 
     for name in plan.sets:
         for draw in range(1 if plan.expert else plan.n_draws):
             problem = make_problem(name, draw, plan)
-            for fold, rows in enumerate(folds_of(problem, plan.n_folds)):
-                if plan.only_folds and fold not in plan.only_folds:
-                    continue
-                if time.time() > until:
-                    return False
-                run_fold(plan, part, problem, draw, fold, rows, results)
+            tasks = [
+                (plan, problem, missing_lines(plan, part, problem, draw, fold, results),
+                 rows, until)
+                for fold, rows in enumerate(folds_of(problem, plan.n_folds))
+                if not plan.only_folds or fold in plan.only_folds
+            ]  # fmt: skip
+            # Folds are tasks of joblib: `parallel_config` says how many run at once.
+            run_tasks(run_fold, tasks, on_done=lambda _, lines: results.add(lines))
+            if time.time() > until:
+                return False
     return True
 
 
-def run_fold(
-    plan: Plan, part: str, problem: Problem, draw: int, fold: int, rows: Any,
-    results: Results,
-) -> None:  # fmt: skip
-    """Fit every learner on one fold for every cost of mistakes."""
-    classes = np.unique(problem.y)
+def missing_lines(
+    plan: Plan, part: str, problem: Problem, draw: int, fold: int, results: Results
+) -> list[dict[str, Any]]:
+    """Return what is to be fitted on one fold, without what was fitted before."""
     cases = [(m, r) for m in plan.mistakes for r in (plan.ratios or (1.0,))]
+    lines = [
+        {
+            "part": part, "set": problem.name, "draw": draw, "learner": learner,
+            "mistake": mistake, "ratio": ratio, "fold": fold, "rows": len(problem.y),
+        }
+        for learner in plan.learners for mistake, ratio in cases
+    ]  # fmt: skip
+    return [line for line in lines if not results.has(line)]
+
+
+def run_fold(
+    plan: Plan, problem: Problem, lines: list[dict[str, Any]], rows: Any, until: float
+) -> list[dict[str, Any]]:
+    """Fit learners on one fold, and fill in the lines; none if the time is over."""
+    if time.time() > until:
+        return []
+    classes = np.unique(problem.y)
     shared: dict[str, tuple[Tree, float]] = {}
-    lines = []
-    for learner in plan.learners:
-        for mistake, ratio in cases:
-            line = {
-                "part": part, "set": problem.name, "draw": draw, "learner": learner,
-                "mistake": mistake, "ratio": ratio, "fold": fold,
-                "rows": len(problem.y),
-            }  # fmt: skip
-            if results.has(line):
-                continue
-            mistakes = mistake_matrix(len(classes), mistake, ratio)
-            if learner not in shared or learner not in BLIND:
-                shared[learner] = fit_tree(plan, learner, problem, mistakes, rows[0])
-            tree, seconds = shared[learner]
-            line |= score_tree(tree, problem, classes, mistakes, rows[1])
-            line["seconds"] = round(seconds, 4)
-            lines.append(line)
-    results.add(lines)
+    for line in lines:
+        learner = line["learner"]
+        mistakes = mistake_matrix(len(classes), line["mistake"], line["ratio"])
+        if learner not in shared or learner not in BLIND:
+            shared[learner] = fit_tree(plan, learner, problem, mistakes, rows[0])
+        tree, seconds = shared[learner]
+        line |= score_tree(tree, problem, classes, mistakes, rows[1])
+        line["seconds"] = round(seconds, 4)
+    return lines
 
 
 def fit_tree(

@@ -13,8 +13,9 @@ import numpy as np
 from timing import row, time_both
 
 from askless import ACTClassifier, Costs, CostTreeClassifier
-from askless._core.cost._criteria import CRITERIA
-from askless._core.cost._induce import VALUES, Inducer
+from askless._core.cost._criteria import SplitCriterion
+from askless._core.cost._induce import Inducer
+from askless._core.cost._samples import Sampling
 from askless._core.cost._workspace import Workspace
 from askless.datasets import load_public
 from askless.problem import PriceList
@@ -50,7 +51,7 @@ def compare_with_twin(quick: bool) -> dict[str, object]:
             np.ones(n), mistakes, prices.engine,
         )  # fmt: skip
         Inducer(
-            workspace, criterion=CRITERIA["eg2"], value=VALUES["cost"], n_samples=5,
+            workspace, SplitCriterion("eg2"), Sampling(5), value="cost",
             stop=np.zeros(1, np.int32),
         ).grow()  # fmt: skip
 

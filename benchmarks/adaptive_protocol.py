@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from set_lists import CHOSEN_ON
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 import askless
@@ -33,11 +34,7 @@ BAGGED = {
 # With fewer validation rows, ours is chosen on rows left out of growing as well.
 FEW_ROWS = 500
 N_FOLDS = 5
-SETS = (
-    "magic", "spambase", "miniboone_tiny", "adult", "covertype", "mq2008",
-    "ann_thyroid", "heart_cleveland", "hepatitis", "pima", "nhanes1_mortality10y",
-    "latent", "cascade",
-)  # fmt: skip
+SETS = CHOSEN_ON
 # Few rows, so that a point of error is a handful of them.
 SMALL_SETS = ("heart_cleveland", "hepatitis", "pima")
 # Rows for growing, choosing and testing, at most; in a quick run, fewer.
@@ -130,8 +127,16 @@ def grow(
     tradeoff: float, train: Part, valid: Part, prices: Any, n_classes: int, bag: bool
 ) -> Any:
     """Return a CEGB model as a policy."""
-    import lightgbm
+    options = list_options(tradeoff, prices, n_classes)
+    if bag:
+        options |= BAGGED
+    rounds = (300 if n_classes <= 3 else 60) * (4 if bag else 3) // 3
+    text = boost(options, rounds, train, valid).model_to_string()
+    return compile_source(read_lightgbm_text(text), prices)
 
+
+def list_options(tradeoff: float, prices: Any, n_classes: int) -> dict[str, Any]:
+    """Return LightGBM's options for boosting with a trade-off of costs."""
     options = {
         "objective": "binary" if n_classes == 2 else "multiclass",
         "num_leaves": 8, "learning_rate": 0.1, "min_data_in_leaf": 5,
@@ -143,17 +148,20 @@ def grow(
     if tradeoff:
         options["cegb_tradeoff"] = tradeoff / prices.mean()
         options["cegb_penalty_feature_lazy"] = prices.tolist()
-    if bag:
-        options |= BAGGED
+    return options
+
+
+def boost(options: dict[str, Any], rounds: int, train: Part, valid: Part) -> Any:
+    """Return a booster; validation rows say when to stop adding trees."""
+    import lightgbm
+
     data = lightgbm.Dataset(*train, params={"verbose": -1})
-    rounds = (300 if n_classes <= 3 else 60) * (4 if bag else 3) // 3
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        text = lightgbm.train(
+        return lightgbm.train(
             options, data, rounds, valid_sets=[data.create_valid(*valid)],
             callbacks=[lightgbm.early_stopping(30, verbose=False)],
-        ).model_to_string()  # fmt: skip
-    return compile_source(read_lightgbm_text(text), prices)
+        )  # fmt: skip
 
 
 def measure_booster(
@@ -195,7 +203,7 @@ def measure_booster(
     return found
 
 
-def _measure(answers: Any, cost: Any, y: Any) -> dict[str, Any]:
+def measure(answers: Any, cost: Any, y: Any) -> dict[str, Any]:
     wrong = answers != y
     return {
         "cost": float(np.mean(cost)), "error": float(np.mean(wrong)), "wrong": wrong
@@ -206,7 +214,7 @@ def measure_prior(parts: Any) -> dict[str, Any]:
     """Return what buying nothing does: the class that is most frequent in growing."""
     answer = np.argmax(np.bincount(parts[0][1]))
     return {
-        name: _measure(np.full(len(y), answer), 0.0, y)
+        name: measure(np.full(len(y), answer), 0.0, y)
         for name, (_, y) in zip(("valid", "test"), parts[1:], strict=True)
     }
 
@@ -231,14 +239,14 @@ def measure_rivals(parts: Any, prices: Any, seed: int) -> dict[str, list[Any]]:
         found = {}
         for name, (X_any, y_any) in rows.items():
             X_any = X_any.astype(np.float32) if as_single else X_any
-            found[name] = _measure(*forest.predict_and_cost(X_any), y_any)
+            found[name] = measure(*forest.predict_and_cost(X_any), y_any)
         return found
 
     budget = BudgetForestClassifier(
         prices, budget=float(prices.sum()) + 1.0, n_estimators=40, random_state=seed
     ).fit(X, y, X_valid=X_valid, y_valid=y_valid)
     # As many points as can be told apart; the front is made of their own measures.
-    path = _thin(budget.path(), 24)
+    path = thin(budget.path(), 24)
     plain = PlainForestClassifier(
         prices, n_estimators=max(PLAIN_TREES), random_state=seed
     ).fit(X.astype(np.float32), y)
@@ -249,7 +257,7 @@ def measure_rivals(parts: Any, prices: Any, seed: int) -> dict[str, list[Any]]:
                 prices, node_budget=share * prices.sum(), max_depth=depth
             ).fit(X, y)
             astc.append({
-                name: _measure(*model.predict_and_cost(X_any), y_any)
+                name: measure(*model.predict_and_cost(X_any), y_any)
                 for name, (X_any, y_any) in rows.items()
             })  # fmt: skip
     return {
@@ -261,7 +269,7 @@ def measure_rivals(parts: Any, prices: Any, seed: int) -> dict[str, list[Any]]:
     }
 
 
-def _thin(points: list[Any], most: int) -> list[Any]:
+def thin(points: list[Any], most: int) -> list[Any]:
     """Return the front of points by cost and error, at most so many of it."""
     best: list[Any] = []
     for point in sorted(points, key=lambda p: (p.cost, p.error)):

@@ -57,6 +57,7 @@ from adaptive_protocol import (
 from adaptive_report import draw_curves, make_rows
 
 from askless.learn.boost._calibrate import list_thresholds, smooth, threshold_for_loss
+from askless.problem._sweep import run_tasks
 
 HERE = Path(__file__).parent
 QUICK_SETS = ("spambase", "pima", "latent")
@@ -83,7 +84,10 @@ class Candidates:
         for model in models:
             stops, true = model["choose"]["stops"], model["choose"]["true"]
             start = len(self.runs)
-            for threshold in list_thresholds(model["valid"]["stops"]):
+            thresholds = model.get("thresholds")
+            if thresholds is None:
+                thresholds = list_thresholds(model["valid"]["stops"])
+            for threshold in thresholds:
                 cost, answer = stops.at(threshold)
                 self.runs.append((model, float(threshold)))
                 costs.append(cost.mean())
@@ -218,21 +222,25 @@ def run_all(
     runs = read_results(results)
     done = {(run["set"], run["seed"]) for run in runs}
     # Seed by seed, so that a run that is stopped has seen every set.
-    for seed in range(seeds):
-        for name in sets:
-            if (name, seed) in done:
-                continue
-            runs.append(run_set(name, seed, most))
-            ratios = [p["ratio"] for p in runs[-1]["points"]["CEGB"]]
-            ratio = float(np.exp(np.mean(np.log(ratios))))
-            print(
-                f"  {name}, seed {seed}: {ratio:.3f} ({runs[-1]['seconds']:.0f} s)",
-                flush=True,
-            )
-            if results is not None:
-                results.parent.mkdir(parents=True, exist_ok=True)
-                with results.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(runs[-1]) + "\n")
+    tasks = [
+        (name, seed, most)
+        for seed in range(seeds)
+        for name in sets
+        if (name, seed) not in done
+    ]
+
+    def keep(i: int, found: dict[str, Any]) -> None:
+        ratios = [p["ratio"] for p in found["points"]["CEGB"]]
+        ratio = float(np.exp(np.mean(np.log(ratios))))
+        name, seed, _ = tasks[i]
+        print(f"  {name}, seed {seed}: {ratio:.3f} ({found['seconds']:.0f} s)")
+        if results is not None:
+            results.parent.mkdir(parents=True, exist_ok=True)
+            with results.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(found) + "\n")
+
+    # Tasks of joblib: `parallel_config` says how many run at once.
+    runs += run_tasks(run_set, tasks, on_done=keep)
     runs = [run for run in runs if run["set"] in sets and run["seed"] < seeds]
     return make_rows(runs, SETS, SMALL_SETS)
 

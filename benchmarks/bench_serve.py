@@ -1,9 +1,11 @@
-"""The service: steps a second, how long each takes, and what a kill or a swap costs.
+"""The service: steps a second, how long each takes, starts and loading.
 
 One process of `askless serve` with its sessions in a file (WAL), asked over HTTP on
 127.0.0.1 by clients in this one. Steps a second and core are by the processor time of
 the server, so that neither the clients nor other programs count; times of single steps
-are by the clock, and need a quiet machine.
+are by the clock, and need a quiet machine: on a busy one, `chrt -f 5` before the
+command gives the cores to the server and its clients, as was done here. Kills and swaps
+are in `run.py kills`, threads that share a policy in `run.py threads`.
 """
 
 from __future__ import annotations
@@ -11,10 +13,8 @@ from __future__ import annotations
 import asyncio
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from askless.run import Interview, Journal
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 Row = dict[str, object]
-N_KILLS, N_OPEN, N_CASES, N_THREADS = 100, 10_000, 100_000, 8
+N_OPEN = 10_000
 
 
 def run(quick: bool) -> list[Row]:
@@ -40,14 +40,11 @@ def run(quick: bool) -> list[Row]:
     folder = Path(tempfile.mkdtemp())
     for name, policy in policies.items():
         policy.save(folder / f"{name}.json")
-    seconds = 2.0 if quick else 20.0
+    seconds = 2.0 if quick else 10.0
     rows = [*measure_pace(folder, seconds), *measure_company(folder, seconds)]
     rows += measure_open(folder, N_OPEN // (10 if quick else 1))
     rows += measure_starts(folder)
     rows += measure_loading(folder)
-    rows += measure_swaps(folder, seconds)
-    rows += measure_kills(folder, 3 if quick else N_KILLS)
-    rows += measure_threads(policies, N_CASES // (500 if quick else 1))
     return rows
 
 
@@ -236,118 +233,3 @@ def measure_loading(folder: Path) -> list[Row]:
     n_mb = path.stat().st_size / 1e6
     what = f"load {policy.n_nodes:,} nodes ({n_mb:.0f} MB), of 200,000"
     return [row(what, per_node, "s", 1, at_most=True)]
-
-
-# What goes wrong elsewhere.
-
-
-def measure_swaps(folder: Path, seconds: float) -> list[Row]:
-    """Swap policies in while clients ask; no request may fail."""
-    served = Path(tempfile.mkdtemp())
-    cars = askless.solve(askless.datasets.load_car()).policy
-    small = askless.solve(
-        askless.Table([[0, 0], [0, 1], [1, 1]], ["a", "b", "c"], costs=[1, 3])
-    ).policy
-    cars.save(served / "tree.json")
-    is_over, n_swaps = threading.Event(), 0
-
-    def swap() -> None:
-        nonlocal n_swaps
-        while not is_over.wait(0.5):
-            (small if n_swaps % 2 else cars).save(served / "tree.json")
-            n_swaps += 1
-
-    with serving(served) as server:
-        swapper = threading.Thread(target=swap)
-        swapper.start()
-        clients = [Client(server.port, "tree", choose, i) for i in range(4)]
-        run_clients(clients, max(seconds, 4.0))
-        is_over.set()
-        swapper.join()
-    failed = sum(len(client.failures) for client in clients)
-    what = (
-        f"failed requests of {sum(c.n_cases for c in clients):,} cases, {n_swaps} swaps"
-    )
-    return [row(what, failed, "", 0, at_most=True)]
-
-
-def measure_kills(folder: Path, n_kills: int) -> list[Row]:
-    """Kill the server while clients ask; every acknowledged step must replay."""
-    from tests.serve.service import Server
-    from tests.serve.test_server import Clicker
-
-    served = Path(tempfile.mkdtemp())
-    askless.load(folder / "tree.json").save(served / "car.json")
-    policy = askless.load(served / "car.json")
-    server = Server(served, "--db", served / "sessions.db")
-    acknowledged: dict[str, list[tuple[Any, float]]] = {}
-    for round_ in range(n_kills):
-        clickers = [Clicker(server, 4 * round_ + i) for i in range(4)]
-        for clicker in clickers:
-            clicker.start()
-        time.sleep(0.3)
-        server.kill()
-        for clicker in clickers:
-            clicker.stop.set()
-            clicker.join()
-            acknowledged |= clicker.acknowledged
-        server.start()
-    lost = sum(
-        _count_lost(server, policy, session, steps)
-        for session, steps in acknowledged.items()
-    )
-    server.kill()
-    n_steps = sum(map(len, acknowledged.values()))
-    what = (
-        f"steps lost of {n_steps:,} in {len(acknowledged):,} sessions, {n_kills} kills"
-    )
-    return [row(what, lost, "", 0, at_most=True)]
-
-
-def _count_lost(
-    server: Any, policy: Policy, session: str, steps: list[tuple[Any, float]]
-) -> int:
-    events = server.get(f"/v1/sessions/{session}/log")["events"]
-    replayed, n_same = Interview(policy), 0
-    for event, step in zip(events, steps, strict=False):
-        replayed.answer(event["outcome"])
-        n_same += step == (event["outcome"], replayed.session.spent)
-    return len(steps) - n_same
-
-
-# Threads.
-
-
-def measure_threads(policies: dict[str, Policy], n_cases: int) -> list[Row]:
-    """Let threads share each policy; all must come to the same as one does."""
-    rows = []
-    for name, policy in policies.items():
-        rng = np.random.default_rng(1)
-        n_own = n_cases if name != "rule" else max(50, n_cases // 20)
-        codes = np.column_stack(
-            [rng.integers(0, max(test.n_levels, 1), 1_000) for test in policy.tests]
-        )
-        wrong = _count_wrong(policy, codes, n_own)
-        what = f"{name}: errors of {N_THREADS} threads x {n_own:,} cases"
-        rows.append(row(what, wrong, "", 0, at_most=True))
-    return rows
-
-
-def _count_wrong(policy: Policy, codes: Any, n_cases: int) -> int:
-    alone = [_decide(policy, case) for case in codes]
-
-    def work(thread: int) -> int:
-        order = np.random.default_rng(thread).integers(0, len(codes), n_cases)
-        decide: Callable[[Any], Any] = lambda case: _decide(policy, case)  # noqa: E731
-        return sum(decide(codes[i]) != alone[i] for i in order)
-
-    with ThreadPoolExecutor(N_THREADS) as pool:
-        return sum(pool.map(work, range(N_THREADS)))
-
-
-def _decide(policy: Policy, case: Any) -> tuple[int, int]:
-    state, n_asked = policy.initial_state(), 0
-    while (test := policy.next_test(state)) is not None:
-        state = policy.advance(state, int(case[test]))
-        n_asked += 1
-    return n_asked, policy.decision(state) if policy.classes else 0

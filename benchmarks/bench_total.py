@@ -11,9 +11,13 @@ and what one-step rules cost:
 * *information*, *value*, *ECED* (Chen, Hassani and Krause 2017): most bits, most
   mistakes saved, most edges cut for the price, with the best stopping on the tree.
 
-Trees of rules are grown by at most 20,000 places. The cost is also
+Trees of rules are grown by at most 5,000 places. The cost is also
 simulated: 100,000 drawn cases, each test drawn by its likelihoods, must come within
-three standard errors of it. "met" says that they do, and that no rule is cheaper.
+three standard errors of it. "met" says that they do, that no rule is cheaper, and that
+the gap is at most what was asked: 0 on child within a second, 15 % on hepar2 and
+win95pts.
+A second on two threads is counted as two of the processor, for the machine may be busy.
+"below" is by how much the cost is below that of the best rule.
 
 ``python benchmarks/run.py total`` solves for 16 minutes at most, and grows the rules
 after that; ``--quick`` gives each table five seconds, grows 500 places, and leaves out
@@ -32,7 +36,7 @@ import numpy as np
 import askless
 from askless.datasets import load_likelihoods
 from askless.policy import Tree
-from askless.solve._solve import _make_task
+from askless.solve._solve import make_task
 from askless.solve._task import Task
 from askless.solve.total import _rules
 from askless.solve.total._arrays import TotalArrays, state_total
@@ -54,12 +58,14 @@ from askless.solve.total._tree import (
 
 TABLES = ("child", "hepar2", "win95pts", "pathfinder")
 MISTAKES = (20, 50, 200, 1000)
+# The gap that is asked for, in percent.
+MOST_GAP = {"child": 0.0, "hepar2": 15.0, "win95pts": 15.0}
 SECONDS = 60.0
 QUICK_SECONDS = 5.0
 N_DRAWN = 100_000
 N_THRESHOLDS = 60
 # Places that the tree of the threshold is grown by, the likeliest first.
-MOST_PLACES = 20_000
+MOST_PLACES = 5_000
 
 
 def run(quick: bool) -> list[dict[str, object]]:
@@ -76,11 +82,12 @@ def run(quick: bool) -> list[dict[str, object]]:
 def _row(
     name: str, mistakes: float, table: askless.Table, quick: bool
 ) -> dict[str, object]:
-    start = time.perf_counter()
+    start, used = time.perf_counter(), time.process_time()
     limit = QUICK_SECONDS if quick else SECONDS
     solution = askless.solve(table, objective="total", time_limit=limit, n_jobs=2)
     seconds = time.perf_counter() - start
-    task = _make_task(table, "total", "class")
+    used = time.process_time() - used
+    task = make_task(table, "total", "class")
     most = 500 if quick else MOST_PLACES
     _rules.MOST_PLACES = most
     rules = {
@@ -93,17 +100,23 @@ def _row(
     mean, error = simulate(solution.policy, table)
     is_near = abs(mean - solution.total_cost) <= 3 * error
     is_least = solution.total_cost <= min(rules.values()) * (1 + 1e-9)
+    is_close = quick or 100 * solution.gap <= MOST_GAP.get(name, 100.0) + 1e-6
+    is_quick = name != "child" or used <= 2.0
+    is_met = is_near and is_least and is_close and is_quick
     return {
         "table": name,
         "mistakes": mistakes,
         "cost": solution.total_cost,
         "bound": solution.lower_bound,
         "gap %": 100 * solution.gap,
+        "asked %": MOST_GAP.get(name, ""),
         "seconds": seconds,
+        "processor s": used,
         **rules,
+        "below %": 100 * (1 - solution.total_cost / min(rules.values())),
         "simulated": mean,
         "standard error": error,
-        "met": "yes" if is_near and is_least else "no",
+        "met": "yes" if is_met else "no",
     }
 
 

@@ -36,7 +36,7 @@ from timing import time_both
 import askless
 from askless.datasets import load_public, make_classifiers, make_random_table
 from askless.policy import Rule
-from askless.solve._solve import _make_task
+from askless.solve._solve import make_task
 from askless.solve.unknown._rules import grow_tree
 from askless.testing import plain_rule_cost
 
@@ -182,7 +182,7 @@ def proof_of(
         table,
         method="exact",
         time_limit=seconds,
-        progress=lambda p: curve.append((p.seconds, p.best, p.bound)),
+        callbacks=lambda p: curve.append((p.seconds, p.best, p.bound)),
     )
     took, used = time.perf_counter() - start, time.process_time() - cpu
     check = askless.evaluate(solution.policy, table)
@@ -346,7 +346,7 @@ def speed(found: dict[str, askless.Table], quick: bool) -> Rows:
     whole = found.get("WISER")
     if quick or whole is None:
         whole = make_random_table(64, 40, n_classes=64, unknown=0.12, random_state=0)
-    task = _make_task(whole, "expected", "class")
+    task = make_task(whole, "expected", "class")
     times = [processor_seconds(lambda: grow_tree(task, "odtn-r").expected_cost)]
     times += [processor_seconds(lambda: grow_tree(task, "odtn-r").expected_cost)]
     ours, cost = min(times)

@@ -12,6 +12,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from headlines import write_headlines
+
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
 INTRODUCTION = """\
@@ -37,6 +39,7 @@ def write_page(path: Path = DOCS / "benchmarks.md") -> Path:
         elif name in kept:
             sections.append(kept[name])
     path.write_text("\n".join(sections), encoding="utf-8")
+    write_headlines(page=path)
     return path
 
 

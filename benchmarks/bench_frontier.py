@@ -1,0 +1,368 @@
+"""The learner as it comes, on sets that no choice was made on.
+
+``BudgetBoostClassifier`` with its defaults against LightGBM's cost-efficient boosting
+(CEGB) with a dense grid of trade-offs, as many rounds, and trees of 8 and of 31 leaves;
+a cascade of LightGBM models on growing sets of columns, which stops once it is sure
+enough; a budgeted and a plain random forest. ``set_lists.py`` has two lists of sets:
+choices were made on the first, the second is only reported, and ran once.
+
+For every point of a rival's curve, ours is the cheapest model and moment to stop that
+errs less on the rows to choose on, with the margin of ``bench_adaptive``; both are read
+on the test rows. A rival's point that none of ours reaches when choosing counts as a
+ratio of 1, and is told as missed. Ratios are geometric means over the points of a set
+and its seeds, then over sets, with an interval of 95 % from set to set; the median over
+sets stands beside. "accurate" are the points where CEGB is within 1.5 points of its
+best. Prices are 1 with even seeds and drawn from 1 to 100 with odd ones. There are 300
+rounds on both sides, 100 where there are more than three classes.
+
+Budgets: eight a run, from the cheapest that buys something to what the most accurate
+choice costs. "over" are those that the test rows exceed by more than two standard
+errors; "spent" is the mean share of the budget that is spent where half as much money
+again would lower the error by half a point when choosing.
+
+"lost" are points where ours is no cheaper and errs no less. The aims, which are missed,
+were ratios of 0.50 over the whole range and 0.45 at the accurate end, and no missed
+point. What is paid for the confidence in a budget is large where rows are few.
+
+``bench_frontier.py --list reported`` goes on where it was stopped; ``--report`` writes
+what there is. Sets that have not run yet are not in the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import adaptive_protocol as protocol
+import numpy as np
+from adaptive_report import mean_ratio
+from bench_adaptive import Candidates, compare, read_results
+from set_lists import CHOSEN_ON, REPORTED, draw_prices, read_set
+from sklearn.model_selection import StratifiedKFold
+
+from askless import BudgetBoostClassifier, BudgetForestClassifier
+from askless.learn import PlainForestClassifier
+from askless.learn.boost._calibrate import trace_stops
+from askless.learn.boost._compile import compile_source
+from askless.learn.rivals._cegb import run_to_leaves
+from askless.learn.sources import read_lightgbm_text
+
+HERE = Path(__file__).parent
+DENSE = (0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5)
+LARGE = (0.0005, 0.002, 0.008, 0.03, 0.12)
+RIVALS = ("CEGB", "cascade", "BudgetRF", "forest")
+ROWS = (4_000, 1_000, 2_000)
+QUICK_ROWS = (1_200, 400, 600)
+N_BUDGETS = 8
+# Shares of the price of everything that the stages of a cascade may cost, and how sure
+# a stage must be to stop.
+STAGES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
+SURE = (0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 0.999)
+
+
+def load(name: str, seed: int, most: tuple[int, int, int]) -> tuple[list[Any], Any]:
+    """Return rows for growing, choosing and testing, and prices."""
+    if name in CHOSEN_ON:
+        return protocol.load(name, seed, most)
+    X, y = read_set(name)
+    return protocol.split(X, y, seed, most), draw_prices(X.shape[1], seed)
+
+
+def fit_ours(parts: Any, prices: Any, seed: int, rounds: int) -> tuple[Any, list[Any]]:
+    """Return our learner, and its models with every step on the rows to choose on."""
+    (X, y), (X_valid, y_valid), (X_test, y_test) = parts
+    boost = BudgetBoostClassifier(prices, n_estimators=rounds, random_state=seed)
+    boost.fit(X, y, X_valid=X_valid, y_valid=y_valid)
+    found = boost._candidates
+    assert found is not None
+    models = []
+    for model, stops, thresholds in zip(
+        found.models, found.stops, found.thresholds, strict=True
+    ):
+        choose = {"stops": stops, "true": found.true}
+        test = {"stops": trace_stops(model, X_test, 1)[0], "true": y_test.astype(float)}
+        models.append({"choose": choose, "thresholds": thresholds, "test": test})
+    return boost, models
+
+
+def list_folds(boost: Any, parts: Any, seed: int) -> list[Any]:
+    """Return the folds that ours was chosen on beside the validation rows."""
+    groups = boost._candidates.groups
+    if groups is None:
+        return []
+    folds = StratifiedKFold(int(groups.max()), shuffle=True, random_state=seed)
+    return list(folds.split(*parts[0]))
+
+
+def measure_cegb(
+    parts: Any, prices: Any, n_classes: int, rounds: int, folds: list[Any]
+) -> list[Any]:
+    """Return the points of CEGB as it comes, compared on the folds of ours as well."""
+    X_train, y_train = parts[0]
+    found = []
+    for leaves, tradeoffs in ((8, DENSE), (31, LARGE)):
+        for tradeoff in tradeoffs:
+            options = protocol.list_options(tradeoff, prices, n_classes)
+            options["num_leaves"] = leaves
+            booster = protocol.boost(options, rounds, parts[0], parts[1])
+            text = booster.model_to_string()
+            plain = run_to_leaves(compile_source(read_lightgbm_text(text), prices))
+            point = {
+                part: protocol.measure(*_decide(plain, X), y)
+                for part, (X, y) in zip(("valid", "test"), parts[1:], strict=True)
+            }
+            wrong = [point["valid"]["wrong"]]
+            for some, left in folds:
+                grow = X_train[some], y_train[some]
+                alike = protocol.boost(options, rounds, grow, parts[1])
+                answer = _two_columns(alike.predict(X_train[left])).argmax(axis=1)
+                wrong.append(answer != y_train[left])
+            point["choose"] = {"wrong": np.concatenate(wrong)}
+            found.append(point)
+    return found
+
+
+def _decide(policy: Any, X: Any) -> tuple[Any, Any]:
+    raw, cost, _ = policy.run_rows(X)
+    return policy.output.decide(raw), cost
+
+
+def measure_cascade(parts: Any, prices: Any, n_classes: int, rounds: int) -> list[Any]:
+    """Return the points of LightGBM models on growing sets of columns."""
+    options = protocol.list_options(0.0, prices, n_classes) | {"num_leaves": 31}
+    whole = protocol.boost(options, rounds, parts[0], parts[1])
+    worth = whole.feature_importance("gain") / np.maximum(prices, 1e-9)
+    order = np.argsort(-worth, kind="stable")
+    spent = np.cumsum(prices[order])
+    stages = []
+    for share in STAGES:
+        n_kept = max(1, int(np.count_nonzero(spent <= share * prices.sum() + 1e-9)))
+        columns = order[:n_kept]
+        grow = [(X[:, columns], y) for X, y in parts[:2]]
+        model = protocol.boost(options, rounds, *grow)
+        shares = [_two_columns(model.predict(X[:, columns])) for X, _ in parts[1:]]
+        stages.append((spent[n_kept - 1], shares))
+    found = []
+    for sure in SURE:
+        point = {}
+        for i, part in enumerate(("valid", "test")):
+            y = parts[1 + i][1]
+            cost, answer = np.zeros(len(y)), np.full(len(y), -1)
+            for n, (price, shares) in enumerate(stages):
+                is_open = answer < 0
+                is_last = n == len(stages) - 1
+                stops = is_open & (is_last | (shares[i].max(axis=1) >= sure))
+                cost[is_open] = price
+                answer[stops] = shares[i].argmax(axis=1)[stops]
+            point[part] = protocol.measure(answer, cost, y)
+        found.append(point)
+    return found
+
+
+def _two_columns(shares: Any) -> Any:
+    return np.column_stack([1 - shares, shares]) if shares.ndim == 1 else shares
+
+
+def measure_forests(parts: Any, prices: Any, seed: int) -> dict[str, list[Any]]:
+    """Return the points of a budgeted and of a plain forest."""
+    (X, y), valid, _ = parts
+    budget = BudgetForestClassifier(
+        prices, budget=float(prices.sum()) + 1.0, n_estimators=40, random_state=seed
+    ).fit(X, y, X_valid=valid[0], y_valid=valid[1])
+    plain = PlainForestClassifier(prices, n_estimators=40, random_state=seed)
+    plain.fit(X.astype(np.float32), y)
+
+    def of(forest: Any, kind: Any) -> dict[str, Any]:
+        return {
+            part: protocol.measure(*forest.predict_and_cost(X_any.astype(kind)), y_any)
+            for part, (X_any, y_any) in zip(("valid", "test"), parts[1:], strict=True)
+        }
+
+    return {
+        "BudgetRF": [
+            of(budget.policy_at(p), float) for p in protocol.thin(budget.path(), 12)
+        ],
+        "forest": [
+            of(plain.policy_.first_trees(n), np.float32) for n in protocol.PLAIN_TREES
+        ],
+    }
+
+
+def measure_budgets(boost: Any, models: list[Any]) -> list[dict[str, float]]:
+    """Return what the test rows spend with several budgets."""
+    found = boost._candidates
+    free = found.choose(boost._goal(None))[1].cost
+    least = min(point.cost for point in boost.path() if point.cost > 0)
+    if not 0 < least < free:
+        return []
+    budgets = np.geomspace(1.1 * least, free, N_BUDGETS)
+    rows = []
+    for budget in budgets.tolist():
+        policy, point = found.choose(boost._goal(budget))
+        more = found.choose(boost._goal(1.5 * budget))[1]
+        which = [model.trees is policy.trees for model in found.models].index(True)
+        test = models[which]["test"]
+        cost, answer = test["stops"].limit(point.max_cost).at(point.threshold)
+        stderr = cost.std() / np.sqrt(len(cost) - 1)
+        rows.append({
+            "budget": budget, "spent": float(cost.mean()), "stderr": float(stderr),
+            "error": float(np.mean(answer != test["true"])), "family": point.family,
+            "helps": bool(point.error - more.error >= 0.005),
+        })  # fmt: skip
+    return rows
+
+
+def run_set(name: str, seed: int, most: tuple[int, int, int]) -> dict[str, Any]:
+    """Return what one set and seed give."""
+    start = time.process_time()
+    parts, prices = load(name, seed, most)
+    n_classes = int(max(y.max() for _, y in parts)) + 1
+    rounds = 300 if n_classes <= 3 else 100
+    boost, models = fit_ours(parts, prices, seed, rounds)
+    fitted = time.process_time() - start
+    folds = list_folds(boost, parts, seed)
+    curves = {
+        "CEGB": measure_cegb(parts, prices, n_classes, rounds, folds),
+        "cascade": measure_cascade(parts, prices, n_classes, rounds),
+        **measure_forests(parts, prices, seed),
+    }
+    prior = protocol.measure_prior(parts)
+    curves = {
+        rival: [p for p in protocol.front([*points, prior]) if p is not prior]
+        for rival, points in curves.items()
+    }
+    ours = Candidates(models)
+    return {
+        "set": name, "seed": seed, "rows": [len(y) for _, y in parts],
+        "points": {rival: compare(ours, curve) for rival, curve in curves.items()},
+        "budgets": measure_budgets(boost, models),
+        "fit_seconds": fitted, "seconds": time.process_time() - start,
+    }  # fmt: skip
+
+
+def make_rows(runs: list[dict[str, Any]], sets: Any) -> list[dict[str, object]]:
+    """Return a row for each set, and rows of all of them."""
+    rows = []
+    for name in sets:
+        some = [run for run in runs if run["set"] == name]
+        if some:
+            rows.append(_summarise(name, some))
+    if not rows:
+        return []
+    mean: dict[str, object] = {"set": "geometric mean"}
+    median: dict[str, object] = {"set": "median"}
+    for key in rows[0]:
+        if key in ("CEGB", "accurate", *RIVALS):
+            values = [row[key] for row in rows if np.isfinite(row[key])]
+            logs = np.log(np.clip(values, 0.01, 100))
+            half = 1.96 * logs.std(ddof=1) / np.sqrt(len(logs)) if len(logs) > 1 else 0
+            low, middle, high = np.exp(
+                [logs.mean() - half, logs.mean(), logs.mean() + half]
+            )
+            mean[key] = f"{middle:.2f} ({low:.2f} to {high:.2f})"
+            median[key] = float(np.median(values))
+        elif key.endswith("points"):
+            mean[key] = float(np.nanmean([row[key] for row in rows]))
+            median[key] = float(np.nanmedian([row[key] for row in rows]))
+        elif key in ("missed", "budgets over", "lost"):
+            pairs = [str(row[key]).split(" of ") for row in rows]
+            mean[key] = " of ".join(str(sum(int(p[i]) for p in pairs)) for i in (0, 1))
+            median[key] = ""
+        elif key == "spent":
+            spent = [s for run in runs for s in _spent(run)]
+            mean[key] = float(np.mean(spent)) if spent else float("nan")
+            median[key] = float(np.median(spent)) if spent else float("nan")
+        elif key != "set":
+            mean[key] = median[key] = ""
+    return [*rows, mean, median]
+
+
+def _spent(run: dict[str, Any]) -> list[float]:
+    return [b["spent"] / b["budget"] for b in run["budgets"] if b["helps"]]
+
+
+def _summarise(name: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
+    points = {r: [p for run in runs for p in run["points"][r]] for r in RIVALS}
+    accurate = [p for p in points["CEGB"] if p["accurate"]]
+    every = [p for rival in RIVALS for p in points[rival]]
+    budgets = [b for run in runs for b in run["budgets"]]
+    over = sum(b["spent"] > b["budget"] + 2 * b["stderr"] for b in budgets)
+    spent = [s for run in runs for s in _spent(run)]
+    row: dict[str, Any] = {
+        "set": name,
+        "rows": "/".join(f"{n:,}" for n in runs[0]["rows"]),
+        "seeds": len(runs),
+    }
+    for rival in RIVALS:
+        row[rival] = mean_ratio([p["ratio"] for p in points[rival]])
+        change = [p["change"] for p in points[rival]]
+        row[f"{rival}: error, points"] = 100 * float(np.mean(change or [np.nan]))
+        if rival == "CEGB":
+            row["accurate"] = mean_ratio([p["ratio"] for p in accurate])
+            change = [p["change"] for p in accurate]
+            row["its error, points"] = 100 * float(np.mean(change or [np.nan]))
+    row["missed"] = f"{sum(p['missed'] for p in every)} of {len(every)}"
+    lost = sum(p["ratio"] >= 1 and p["change"] >= 0 for p in every)
+    row["lost"] = f"{lost} of {len(every)}"
+    row["budgets over"] = f"{over} of {len(budgets)}"
+    row["spent"] = float(np.mean(spent)) if spent else float("nan")
+    return row
+
+
+def run_all(sets: Any, seeds: Any, most: Any, results: Path | None) -> list[Any]:
+    """Run what a file lacks; return all runs."""
+    runs = read_results(results)
+    done = {(run["set"], run["seed"]) for run in runs}
+    for seed in seeds:
+        for name in sets:
+            if (name, seed) in done:
+                continue
+            runs.append(run_set(name, seed, most))
+            # Nothing but the time: reported sets are looked at in the report alone.
+            took = runs[-1]["seconds"]
+            print(f"  {name}, seed {seed} ({took:.0f} s)", flush=True)
+            if results is not None:
+                results.parent.mkdir(parents=True, exist_ok=True)
+                with results.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(runs[-1]) + "\n")
+    return runs
+
+
+def run(quick: bool) -> list[dict[str, object]]:
+    """Run two sets that choices were made on; the reported ones are an option."""
+    sets = ("pima",) if quick else ("pima", "spambase")
+    return make_rows(run_all(sets, (0,), QUICK_ROWS, None), sets)
+
+
+def report(runs: list[dict[str, Any]], sets: Any) -> None:
+    """Print the table, and keep it for the page."""
+    from run import print_rows
+
+    rows = make_rows(runs, sets)
+    print_rows(rows)
+    (HERE / "results").mkdir(exist_ok=True)
+    (HERE / "results" / "frontier.json").write_text(json.dumps(rows, indent=1))
+
+
+def main() -> None:
+    """Run what was asked for, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--list", choices=("chosen", "reported"), default="chosen")
+    parser.add_argument("--sets", nargs="+", default=None)
+    parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1))
+    parser.add_argument("--results", type=Path, default=None)
+    parser.add_argument("--report", action="store_true")
+    arguments = parser.parse_args()
+    sets = CHOSEN_ON if arguments.list == "chosen" else REPORTED
+    path = arguments.results or HERE / "results" / f"frontier_{arguments.list}.jsonl"
+    if arguments.report:
+        report(read_results(path), sets)
+        return
+    run_all(arguments.sets or sets, arguments.seeds, ROWS, path)
+
+
+if __name__ == "__main__":
+    main()

