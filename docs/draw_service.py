@@ -41,7 +41,7 @@ def photograph() -> None:
         page.follow("form.card button")
         page.screenshot(IMAGES / "serve-phone.png")
         page.prefer("light")
-        page.resize(1100, 1500)
+        page.resize(1100, 1750)
         page.visit(f"{server.address}/studio?lang=en")
         page.wait_for("document.querySelector('#state').innerText.startsWith('Proved')")
         page.screenshot(IMAGES / "studio.png")

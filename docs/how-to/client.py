@@ -95,6 +95,8 @@ class Session:
 
 
 def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
     address, policy = sys.argv[1:]
     session = Service(address, os.environ.get("ASKLESS_KEY")).begin(policy)
     while not session.is_done:

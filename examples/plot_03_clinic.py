@@ -27,7 +27,7 @@ for depth in range(9):
     points.append((result.expected_cost, 100 * result.error))
 everything = model.policy_.prices.cost_of_all()
 
-figure, axis = plt.subplots(figsize=(6, 3.6), layout="constrained")
+figure, axis = plt.subplots(figsize=(4.6, 3), layout="constrained")
 axis.plot(*zip(*points, strict=True), "o-", color="#3182bd")
 for depth, point in enumerate(points):
     axis.annotate(f" {depth}", point, fontsize=8)

@@ -34,7 +34,7 @@ assert all(paid <= budget for paid, budget in zip(worst, budgets, strict=True))
 
 # %%
 
-figure, axis = plt.subplots(figsize=(6, 3.4), layout="constrained")
+figure, axis = plt.subplots(figsize=(4.6, 3), layout="constrained")
 axis.step(budgets, errors, where="post", color="#e6550d")
 axis.set_xlabel("budget of each case")
 axis.set_ylabel("error, %")

@@ -42,7 +42,7 @@ print(report)
 
 # %%
 
-figure, axis = plt.subplots(figsize=(6, 3.4), layout="constrained")
+figure, axis = plt.subplots(figsize=(4.6, 3), layout="constrained")
 axis.bar(range(6), rights, color="#31a354")
 for retries, n in enumerate(calls):
     axis.annotate(f"{n:.1f} calls", (retries, 3), ha="center", fontsize=8, color="w")
