@@ -169,7 +169,7 @@ def grow_on_dask(forest: Any, store: Any, split: str, n_parts: Any, kill: bool) 
 
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None,
+            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0",
             memory_limit=0,
         ) as cluster,
         Client(cluster) as client,

@@ -45,3 +45,20 @@ def rng() -> np.random.Generator:
     seed = int(os.environ.get("ASKLESS_SEED", default))
     print(f"rng seed: to run this again, set ASKLESS_SEED={seed}")
     return np.random.default_rng(seed)
+
+
+@pytest.fixture(scope="module")
+def dask_cluster():
+    """Return a cluster of two real processes of Dask.
+
+    Its page takes any free port: files of tests run side by side, and a port that is
+    taken is a warning.
+    """
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        dashboard_address="127.0.0.1:0",
+        memory_limit=0,
+    ) as cluster:
+        yield cluster

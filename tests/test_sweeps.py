@@ -34,13 +34,9 @@ def expected():
 
 
 @pytest.fixture(scope="module")
-def client():
+def client(dask_cluster):
     distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with (
-        distributed.LocalCluster(**options) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with distributed.Client(dask_cluster) as client:
         yield client
 
 

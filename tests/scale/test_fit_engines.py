@@ -32,22 +32,13 @@ def expected(store):
     return make().fit(store)
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
-    ) as found:
-        yield found
-
-
-def test_dask_grows_the_same(cluster, store, expected, monkeypatch):
+def test_dask_grows_the_same(dask_cluster, store, expected, monkeypatch):
     from distributed import Client
 
     from askless.scale import dask
 
     monkeypatch.setattr(_rows, "SMALL_ROWS", 600)
-    with Client(cluster) as client:
+    with Client(dask_cluster) as client:
         same_arrays(dask.fit(make(), store), expected)
         for n_parts in (1, 8, 32):
             found = dask.fit(
@@ -57,13 +48,13 @@ def test_dask_grows_the_same(cluster, store, expected, monkeypatch):
             assert found.point_ == expected.point_
 
 
-def test_dask_goes_on_when_a_worker_is_killed(cluster, store):
+def test_dask_goes_on_when_a_worker_is_killed(dask_cluster, store):
     from distributed import Client
 
     from askless.scale import dask
 
     expected = make(60).fit(store)
-    with Client(cluster) as client:
+    with Client(dask_cluster) as client:
         pids = client.run(os.getpid)
         assert len(set(pids.values())) == 2
         timer = threading.Timer(0.15, os.kill, [next(iter(pids.values())), 9])
