@@ -8,7 +8,9 @@ import numpy as np
 
 from askless._core.greedy._counting cimport min_max_u8
 from askless._core.base._keys cimport mix_with
-from askless._core.base._types cimport float64_t, int64_t, intp_t, uint8_t, uint64_t
+from askless._core.base._types cimport (
+    float64_t, int64_t, intp_t, uint8_t, uint32_t, uint64_t,
+)
 
 
 cdef enum:
@@ -56,24 +58,36 @@ def draw_bag(intp_t n_rows, uint64_t key, intp_t first=0):
     return np.asarray(counts)
 
 
+def draw_rows(const uint32_t[::1] rows not None, uint64_t key):
+    """Return how often some rows are drawn, by their numbers; see draw_bag."""
+    cdef:
+        intp_t n = rows.shape[0], i
+        uint8_t[::1] counts = np.empty(n, dtype=np.uint8)
+        uint64_t mixed = mix_with(key, BAG)
+    with nogil:
+        for i in range(n):
+            counts[i] = draw_times(mix_with(mixed, rows[i]))
+    return np.asarray(counts)
+
+
 cdef void fill_bag(
     uint8_t* counts, intp_t n_rows, uint64_t key, uint64_t first
 ) noexcept nogil:
-    cdef:
-        intp_t i
-        uint64_t drawn
-        uint8_t times
+    cdef intp_t i
     for i in range(n_rows):
-        drawn = mix_with(key, first + <uint64_t> i)
-        # Without a branch up to three times, which is nearly always.
-        times = (
-            (drawn >= LIMITS[0]) + (drawn >= LIMITS[1]) + (drawn >= LIMITS[2])
-            + (drawn >= LIMITS[3])
-        )
-        if times == 4:
-            while times < MOST_TIMES and drawn >= LIMITS[times]:
-                times += 1
-        counts[i] = times
+        counts[i] = draw_times(mix_with(key, first + <uint64_t> i))
+
+
+cdef inline uint8_t draw_times(uint64_t drawn) noexcept nogil:
+    # Without a branch up to three times, which is nearly always.
+    cdef uint8_t times = (
+        (drawn >= LIMITS[0]) + (drawn >= LIMITS[1]) + (drawn >= LIMITS[2])
+        + (drawn >= LIMITS[3])
+    )
+    if times == 4:
+        while times < MOST_TIMES and drawn >= LIMITS[times]:
+            times += 1
+    return times
 
 
 class Bundles:
@@ -91,10 +105,11 @@ class Bundles:
     bit : ndarray of uint8 of shape (n_tests,)
         Its bit, as a mask; 0 for a test with a column of its own.
     whole : ndarray of int32
-        The tests with a column of their own.
+        The columns of codes of tests that have one of their own: their numbers, or the
+        first ones if codes have no others.
     """
 
-    def __init__(self, codes, bits, n_tests):
+    def __init__(self, codes, bits, n_tests, *, is_alone=False):
         is_bit = np.zeros(n_tests, dtype=bool)
         is_bit[bits] = True
         places = np.arange(len(bits))
@@ -106,6 +121,10 @@ class Bundles:
         self.column[bits] = len(self.whole) + places // 8
         self.bit = np.zeros(n_tests, dtype=np.uint8)
         self.bit[bits] = 1 << (places % 8)
+        if is_alone:
+            # The codes that go with it have no columns of bits.
+            self.whole = np.arange(len(self.whole), dtype=np.int32)
+        self.is_alone = is_alone
 
     def by_price(self, price):
         """Return the same tests in order of price, so that neighbours are together."""
@@ -116,7 +135,7 @@ class Bundles:
         first = len(self.whole)
         sources = self.column[bits].astype(np.int64) - first
         codes = pack_bits(self.codes, sources, self.bit[bits])
-        return Bundles(codes, bits, len(self.bit))
+        return Bundles(codes, bits, len(self.bit), is_alone=self.is_alone)
 
 
 def pack_bits(

@@ -25,7 +25,7 @@ CHUNK = 1 << 18
 
 
 def write_bits(codes: CodeArray, path: Path) -> dict[str, Any]:
-    """Write tests whose codes are 0 and 1 to a file; return what tells them apart.
+    r"""Write tests whose codes are 0 and 1 to a file; return what tells them apart.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def write_bits(codes: CodeArray, path: Path) -> dict[str, Any]:
     >>> codes = np.array([[0, 1, 1], [0, 2, 1]], dtype=np.uint8)
     >>> path = Path(tempfile.mkdtemp(), "bits.bin")
     >>> write_bits(codes, path)["tests"], path.read_bytes()
-    ([0], b'\\x00\\x01\\x01')
+    ([0], b'\x00\x01\x01')
     """
     n_rows = codes.shape[1]
     bits = [test for test, column in enumerate(codes) if _is_bit(column)]
@@ -41,7 +41,7 @@ def write_bits(codes: CodeArray, path: Path) -> dict[str, Any]:
     with open(path, "wb") as file:
         os.ftruncate(file.fileno(), len(checksums) * n_rows)
         for first in range(0, n_rows, CHUNK):
-            part = np.ascontiguousarray(codes[bits, first : first + CHUNK])
+            part: Any = np.ascontiguousarray(codes[bits, first : first + CHUNK])
             columns = np.arange(len(bits), dtype=np.int64)
             packed = pack_bits(part, columns, np.ones(len(bits), dtype=np.uint8))
             for bundle, column in enumerate(packed):
