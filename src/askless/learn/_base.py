@@ -21,7 +21,7 @@ from askless.exceptions import DegeneratePolicyWarning, InvalidOptionError
 from askless.learn._checks import check_max_cost
 from askless.learn._class_weight import weigh_classes
 from askless.learn._examples import Examples, StoredExamples, Values
-from askless.learn._max_cost import hide_dear_tests, limit_tree
+from askless.learn._max_cost import hide_dear_tests, limit_policy
 from askless.learn._mistakes import settle_costs
 from askless.learn._reading import (
     read_known_rows,
@@ -33,7 +33,7 @@ from askless.learn._row_order import settle_order
 from askless.learn._scoring import mistake_costs
 from askless.learn._validation import ValidationPoint, measure_rows
 from askless.learn.store._code_store import CodeStore
-from askless.policy import Policy, Tree, explain_degenerate
+from askless.policy import Policy, explain_degenerate
 from askless.problem._jobs import count_threads
 
 __all__ = ["CostClassifier", "CostEstimator", "PolicyClassifier", "PolicyEstimator"]
@@ -270,9 +270,7 @@ class PolicyClassifier(CostClassifier, PolicyEstimator):
         most = check_max_cost(self.max_cost)
         if most is None or self._keeps_max_cost:
             return self._grow(examples)
-        policy = self._grow(hide_dear_tests(examples, most))
-        assert isinstance(policy, Tree)
-        return limit_tree(policy, most)
+        return limit_policy(self._grow(hide_dear_tests(examples, most)), most)
 
     def _explain_degenerate(self) -> str | None:
         """Return why the policy has nothing to say, or None if it has."""

@@ -13,11 +13,12 @@ import numpy as np
 
 from askless._core.price._prices import Bill
 from askless.learn._examples import Examples, StoredExamples, Values
-from askless.policy import Tree
+from askless.learn.boost._compile import compile_policy
+from askless.policy import Forest, Policy, Tree
 from askless.problem._frames import Columns
 from askless.solve.tradeoff._prune import prune_tree
 
-__all__ = ["hide_dear_tests", "limit_tree"]
+__all__ = ["hide_dear_tests", "limit_policy", "limit_tree"]
 
 
 def hide_dear_tests(examples: Examples, max_cost: float) -> Examples:
@@ -54,6 +55,23 @@ def _hide(values: Values, names: list[str], dear: set[Any]) -> Values:
         (name, np.repeat(column[:1], len(column)) if name in dear else column)
         for name, column in values.items()
     )
+
+
+def limit_policy(policy: Policy, max_cost: float) -> Policy:
+    """Return a policy in which no case pays more, whatever its tests show.
+
+    Parameters
+    ----------
+    policy : Tree or Forest
+        A tree is cut. A forest becomes an ensemble, which buys what its open trees wait
+        for most, and stops before it could pay more.
+    max_cost : float
+        What a case may pay.
+    """
+    if isinstance(policy, Forest):
+        return compile_policy(policy, None, max_cost=max_cost)
+    assert isinstance(policy, Tree)
+    return limit_tree(policy, max_cost)
 
 
 def limit_tree(tree: Tree, max_cost: float) -> Tree:
