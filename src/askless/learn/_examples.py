@@ -56,7 +56,8 @@ class KnownRows:
     values : ndarray of floats of shape (n_rows, n_tests), or Columns
         Raw values; NaN and None are missing.
     class_ids : ndarray of integers of shape (n_rows,)
-        The class of each row; -1 for one that the learner has not met.
+        The class of each row; -1 for one that the learner has not met. Of learners of
+        numbers, the number of each row.
     weights : ndarray of shape (n_rows,) or None
         The weight of each row; None for 1 each.
     """
@@ -90,7 +91,7 @@ class Examples:
     names : list of str
         The names of the tests.
     classes : tuple
-        The classes, ascending.
+        The classes, ascending; none for learners of numbers.
     costs : Costs
         What tests and, if anyone has said so, mistakes cost.
     n_threads : int

@@ -58,6 +58,9 @@ def key_columns(values: dict[str, Column], are_numbers: list[bool]) -> Keys:
 
 def key_rows(value_keys: Keys, class_ids: NDArray[Any]) -> Keys:
     """Return a number for each row that depends on its values and its class."""
+    if class_ids.dtype.kind == "f":
+        # Where numbers are learned: all of their bits.
+        class_ids = class_ids.astype(np.float64).view(np.int64)
     mixed_ids = (class_ids.astype(np.int64) + 1).astype(np.uint64) * MIX
     return _stir(value_keys + mixed_ids)
 

@@ -16,7 +16,9 @@ from askless.learn._base import PolicyClassifier
 from askless.learn._checks import (
     check_budget,
     check_choice,
+    check_confidence,
     check_count,
+    check_max_cost,
     check_share,
 )
 from askless.learn._examples import Examples, KnownRows
@@ -149,6 +151,7 @@ class BudgetBoostClassifier(PolicyClassifier):
     """
 
     _draws_rows = True
+    _keeps_max_cost = True
 
     def __init__(
         self,
@@ -230,18 +233,8 @@ class BudgetBoostClassifier(PolicyClassifier):
     def _check_options(self) -> None:
         check_budget(self.budget)
         check_choice("family", self.family, FAMILIES)
-        if self.max_cost is not None and not self.max_cost >= 0:
-            raise InvalidOptionError(
-                f"max_cost must be >= 0. Got {self.max_cost!r}. Leave it out for no "
-                "limit."
-            )
-        sure = self.budget_confidence
-        if sure is not None and not 0.5 <= sure < 1:
-            raise InvalidOptionError(
-                "budget_confidence must be at least 0.5 and below 1. Got "
-                f"{sure!r}. Leave it out for 0.95, or give None to keep the budget on "
-                "the rows to choose on only."
-            )
+        check_max_cost(self.max_cost)
+        check_confidence(self.budget_confidence)
         check_count("n_estimators", self.n_estimators, least=1)
         check_share("validation_fraction", self.validation_fraction, usual=0.2)
         if not len(self.tradeoffs) or any(not t >= 0 for t in self.tradeoffs):

@@ -136,7 +136,7 @@ class Candidates:
     ) -> BoostPoint:
         most = min(limit, goal.max_cost)
         cost, predicted = self.stops[model].limit(most).at(threshold)
-        found = summarise_rows(cost, predicted != self.true, self.weights)
+        found = summarise_rows(cost, self._errors(predicted), self.weights)
         found["cost"], found["cost_stderr"] = self._expect(cost, found)
         plan = self.plans[model]
         return BoostPoint(
@@ -149,6 +149,10 @@ class Candidates:
             loss=self._loss(found, predicted, goal),
             **found,
         )
+
+    def _errors(self, predicted: NDArray[np.float64]) -> NDArray[Any]:
+        """Return how wrong each row is: whether, or for numbers how much."""
+        return np.asarray(predicted != self.true)
 
     def _loss(self, found: dict[str, Any], predicted: Any, goal: Goal) -> float:
         """Return what is to be least."""
