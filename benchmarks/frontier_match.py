@@ -11,7 +11,7 @@ from askless.learn.boost._calibrate import fall
 # Where a rival is within this of its best validation error.
 ACCURATE = 0.015
 # By how many standard errors of the change ours must err less than a rival.
-MARGIN = 0.5
+MARGIN = 0.65
 
 
 class Matcher:
@@ -44,7 +44,8 @@ class Matcher:
         """Return the cheapest model and threshold that err less than a rival, or None.
 
         The change of error is taken to fall with the threshold of a model, so that no
-        threshold is chosen by a few lucky rows. If the rival's own booster is one of
+        threshold is chosen by a few lucky rows. Where none errs less by the margin, the
+        cheapest that errs no more is taken. If the rival's own booster is one of
         ours, and nothing is cheaper, it is run until its answer is settled: losslessly,
         so that it errs exactly as much.
         """
@@ -55,6 +56,8 @@ class Matcher:
         margin = MARGIN * change.std(axis=1, dtype=float) / np.sqrt(len(wrong))
         falling = np.concatenate([fall(mean[block]) for block in self.blocks])
         is_less = falling + margin <= 1e-9
+        if not is_less.any():
+            is_less = falling <= 1e-9
         if rival.get("own") is not None:
             is_less[self.blocks[rival["own"]].stop - 1] = True
         found = self.by_cost[is_less[self.by_cost]]
