@@ -24,6 +24,8 @@ LIMIT = 4 << 30
 MB = 1e6
 # Of fewer rows an engine shows what it takes itself.
 LEAST_ON_ENGINES = 5_000_000
+# Spark takes minutes for each number of parts; one size is enough.
+MOST_ON_SPARK = 5_000_000
 
 
 class Steps:
@@ -68,7 +70,8 @@ class Steps:
         row = {
             "step": what, "rows": n_rows, "seconds": told["seconds"],
             "processor": told["processor"], "peak MB": told["peak"] / MB,
-            "ratio": "", "equal": "", "note": "", **more,
+            "ratio": "", "equal": "", "note": "", "worker MB": "", "used MB": "",
+            "growing": "", **more,
         }  # fmt: skip
         self.rows.append(row)
         print(json.dumps(row), flush=True)
@@ -146,9 +149,9 @@ def measure_growing(steps: Steps, n_rows: int, n_trees: int, engines: bool) -> N
         told = steps.run(
             "grow_on", engine="dask", split="rows", n_parts=n_parts, **store
         )
-        worker = f"a worker holds {told['worker_anonymous'] / MB:.0f} MB"
-        compare(steps, f"{n_parts} parts of rows, Dask", n_rows, told, base, worker)
-    if shutil.which("java"):
+        compare(steps, f"{n_parts} parts of rows, Dask", n_rows, told, base)
+        steps.rows[-1]["worker MB"] = told["worker_anonymous"] / MB
+    if shutil.which("java") and n_rows <= MOST_ON_SPARK:
         for n_parts in (1, 8, 32):
             told = steps.run(
                 "grow_on", engine="spark", split="rows", n_parts=n_parts, **store
@@ -177,15 +180,15 @@ def measure_limit(steps: Steps, n_rows: int) -> None:
     rows, store = steps.file(n_rows), steps.store(n_rows)
     limit = f"limit {LIMIT / MB:,.0f} MB by {limit_kind()}"
     told = steps.run("code", LIMIT, rows=rows, store=store)
-    peak = f"{limit}, {told['group_peak'] / MB:,.0f} MB used, cached files included"
-    steps.add("code into a store, limited", n_rows, told, note=peak)
+    used = told["group_peak"] / MB
+    steps.add("code into a store", n_rows, told, note=limit, **{"used MB": used})
     told = steps.run("score", LIMIT, rows=rows, store=store, n_trees=2)
-    peak = f"{limit}, {told['group_peak'] / MB:,.0f} MB used, cached files included"
-    trees = f"{told['nodes']:,} nodes, {told['growing']:.0f} processor seconds"
+    trees = f"{told['nodes']:,} nodes, {told['growing']:.1f} processor seconds to grow"
     steps.add(
-        "grow 2 trees and score all rows, limited", n_rows, told,
-        note=f"{peak}; {trees} to grow; mean cost {told['mean_cost']:.4g} of "
+        "grow 2 trees from a store and score all rows", n_rows, told,
+        note=f"{limit}; {trees}; mean cost {told['mean_cost']:.4g} of "
         f"{told['rows']:,} rows",
+        growing=told["growing"], **{"used MB": told["group_peak"] / MB},
     )  # fmt: skip
     clear_limits()
 
