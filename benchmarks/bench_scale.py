@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,10 @@ HERE = Path(__file__).parent
 CGROUP = Path("/sys/fs/cgroup/memory")
 LIMIT = 4 << 30
 MB = 1e6
+# Of fewer rows an engine shows what it takes itself.
+LEAST_ON_ENGINES = 5_000_000
+# Spark takes minutes for each number of parts; one size is enough.
+MOST_ON_SPARK = 5_000_000
 
 
 class Steps:
@@ -42,7 +47,15 @@ class Steps:
         return str(self.folder / f"{n_rows}.store")
 
     def run(self, step: str, limit: int = 0, **arguments: Any) -> dict[str, Any]:
-        """Run a step and return what it measured."""
+        """Run a step and return what it measured; once for each folder of files."""
+        text = json.dumps([step, limit, arguments], sort_keys=True)
+        kept = self.folder / f"{step}-{sha256(text.encode()).hexdigest()[:16]}.json"
+        if not kept.exists():
+            kept.write_text(json.dumps(self._measure(step, limit, arguments)))
+        found: dict[str, Any] = json.loads(kept.read_text())
+        return found
+
+    def _measure(self, step: str, limit: int, arguments: dict[str, Any]) -> Any:
         command = [sys.executable, str(HERE / "scale_worker.py"), step]
         done = subprocess.run(
             [*command, json.dumps(arguments)],
@@ -50,15 +63,15 @@ class Steps:
             check=True,
             preexec_fn=(lambda: set_limit(limit)) if limit else None,
         )
-        found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-        return found
+        return json.loads(done.stdout.splitlines()[-1])
 
     def add(self, what: str, n_rows: int, told: dict[str, Any], **more: object) -> None:
         """Add a row of the table, and print it at once: a run takes long."""
         row = {
             "step": what, "rows": n_rows, "seconds": told["seconds"],
             "processor": told["processor"], "peak MB": told["peak"] / MB,
-            "ratio": "", "equal": "", "note": "", **more,
+            "ratio": "", "equal": "", "note": "", "worker MB": "", "used MB": "",
+            "growing": "", **more,
         }  # fmt: skip
         self.rows.append(row)
         print(json.dumps(row), flush=True)
@@ -136,14 +149,13 @@ def measure_growing(steps: Steps, n_rows: int, n_trees: int, engines: bool) -> N
         told = steps.run(
             "grow_on", engine="dask", split="rows", n_parts=n_parts, **store
         )
-        worker = f"a worker holds {told['worker_anonymous'] / MB:.0f} MB"
-        compare(steps, f"{n_parts} parts of rows, Dask", n_rows, told, base, worker)
-    if shutil.which("java"):
-        for n_parts in (8, 32):
+        compare(steps, f"{n_parts} parts of rows, Dask", n_rows, told, base)
+        steps.rows[-1]["worker MB"] = told["worker_anonymous"] / MB
+    if shutil.which("java") and n_rows <= MOST_ON_SPARK:
+        for n_parts in (1, 8, 32):
             told = steps.run(
                 "grow_on", engine="spark", split="rows", n_parts=n_parts, **store
             )
-            told["processor"] = float("nan")
             compare(steps, f"{n_parts} parts of rows, Spark", n_rows, told, base)
 
 
@@ -156,9 +168,9 @@ def compare(
     note: str = "",
 ) -> None:
     """Add a step beside the one in memory."""
-    by = "processor" if told["processor"] == told["processor"] else "seconds"
+    ratio = told["processor"] / base["processor"]
     steps.add(
-        what, n_rows, told, ratio=told[by] / base[by], note=note,
+        what, n_rows, told, ratio=ratio, note=note,
         equal="yes" if told["digest"] == base["digest"] else "NO",
     )  # fmt: skip
 
@@ -166,27 +178,36 @@ def compare(
 def measure_limit(steps: Steps, n_rows: int) -> None:
     """Code, grow and score under a limit of memory."""
     rows, store = steps.file(n_rows), steps.store(n_rows)
-    limit = f"limit {LIMIT / MB:.0f} MB by {limit_kind()}"
-    if not Path(store).exists():
-        told = steps.run("code", LIMIT, rows=rows, store=store)
-        steps.add("code under a limit", n_rows, told, note=limit)
-    told = steps.run("score", LIMIT, rows=rows, store=store, n_trees=2, max_depth=12)
-    cost = f"{limit}; mean cost {told['mean_cost']:.4g} over {told['rows']:,} rows"
-    steps.add("grow 2 trees and score, limited", n_rows, told, note=cost)
+    limit = f"limit {LIMIT / MB:,.0f} MB by {limit_kind()}"
+    told = steps.run("code", LIMIT, rows=rows, store=store)
+    used = told["group_peak"] / MB
+    steps.add("code into a store", n_rows, told, note=limit, **{"used MB": used})
+    told = steps.run("score", LIMIT, rows=rows, store=store, n_trees=2)
+    trees = f"{told['nodes']:,} nodes, {told['growing']:.1f} processor seconds to grow"
+    steps.add(
+        "grow 2 trees from a store and score all rows", n_rows, told,
+        note=f"{limit}; {trees}; mean cost {told['mean_cost']:.4g} of "
+        f"{told['rows']:,} rows",
+        growing=told["growing"], **{"used MB": told["group_peak"] / MB},
+    )  # fmt: skip
     clear_limits()
 
 
 def run(quick: bool) -> list[dict[str, object]]:
     """Return a row for each step."""
-    # Where files are kept for the next run, and other sizes: the last one is limited.
+    # Where files and what was measured are kept, so that a run that was stopped goes
+    # on, and other sizes: the last one is limited.
     kept = os.environ.get("ASKLESS_SCALE_FOLDER")
     asked = os.environ.get("ASKLESS_SCALE_ROWS", "")
-    usual = [20_000, 200_000, 200_000] if quick else [500_000, 5_000_000, 50_000_000]
+    usual = [20_000, 200_000, 250_000]
+    if not quick:
+        usual = [100_000, 1_000_000, 5_000_000, 10_000_000, 50_000_000]
     *sizes, most = [int(n) for n in asked.split(",") if n] or usual
     with tempfile.TemporaryDirectory() as folder:
         steps = Steps(Path(kept or folder))
         measure_coding(steps, sizes)
         for n_rows in sizes:
-            measure_growing(steps, n_rows, 2 if quick else 4, n_rows == sizes[-1])
+            is_large = n_rows >= LEAST_ON_ENGINES or n_rows == sizes[-1]
+            measure_growing(steps, n_rows, 2, is_large)
         measure_limit(steps, most)
     return steps.rows

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from headlines import write_headlines
+from scale_page import write_scale_page
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
@@ -42,6 +43,8 @@ def write_page(path: Path = DOCS / "benchmarks.md") -> Path:
             sections.append(kept[name])
     path.write_text("\n".join(sections), encoding="utf-8")
     write_headlines(page=path)
+    if path.parent == DOCS:
+        write_scale_page()
     return path
 
 

@@ -57,6 +57,16 @@ class Watch:
         }
 
 
+def group_peak() -> int:
+    """Return the most memory of the group that limits this process, 0 if none does."""
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, kind, name = line.split(":", 2)
+        if kind == "memory" and "askless" in name:
+            folder = Path("/sys/fs/cgroup/memory") / name.strip("/")
+            return int((folder / "memory.max_usage_in_bytes").read_text())
+    return 0
+
+
 def processor_seconds() -> float:
     """Return the processor seconds of this process and those that it waited for."""
     used = [
@@ -97,7 +107,10 @@ def code(rows: str, store: str) -> dict[str, Any]:
 
     with Watch() as watch:
         written = CodeStore.write(rows, TARGET, store)
-    return {**watch.told(), "digest": written.digest, "bytes": written.codes.nbytes}
+    return {
+        **watch.told(), "digest": written.digest, "bytes": written.codes.nbytes,
+        "group_peak": group_peak(),
+    }  # fmt: skip
 
 
 def code_in_memory(rows: str) -> dict[str, Any]:
@@ -211,29 +224,40 @@ def grow_on_spark(forest: Any, store: Any, split: str, n_parts: Any) -> Any:
     )
     session.sparkContext.setLogLevel("ERROR")
     session.sparkContext.parallelize(range(2), 2).map(lambda _: warm_up()).collect()
+    before = below_seconds()
     with Watch() as watch:
         spark.fit(forest, store, split=split, n_parts=n_parts, session=session)
+    told = watch.told()
+    told["processor"] += below_seconds() - before
     session.stop()
-    return watch.told()
+    return told
 
 
-def score(rows: str, store: str, n_trees: int, max_depth: int) -> dict[str, Any]:
+def below_seconds() -> float:
+    """Return the processor seconds of all processes below this one that live."""
+    import psutil
+
+    below = [p.cpu_times() for p in psutil.Process().children(recursive=True)]
+    return sum(t.user + t.system + t.children_user + t.children_system for t in below)
+
+
+def score(rows: str, store: str, n_trees: int) -> dict[str, Any]:
     """Grow a forest from a store and score the rows with it."""
     from askless.learn import CodeStore
     from askless.scale import score_batches
 
     opened = CodeStore.open(store, check=False)
     with Watch() as watch:
-        forest = make_forest(n_trees, max_depth).fit(opened)
-        grown = watch.anonymous
-        n_rows, paid, start = 0, 0.0, time.perf_counter()
+        forest = make_forest(n_trees).fit(opened)
+        grown, growing = watch.anonymous, processor_seconds() - watch._processor
+        n_rows, paid = 0, 0.0
         for batch in score_batches(forest.policy_, rows, n_jobs=1):
             n_rows += batch.num_rows
             paid += float(np.sum(batch.column("cost").to_numpy()))
-        scoring = time.perf_counter() - start
     return {
         **watch.told(), **tell_forest(forest), "grown_peak": grown, "rows": n_rows,
-        "mean_cost": paid / n_rows, "scoring": scoring, "highest": read_status("VmHWM"),
+        "growing": growing, "mean_cost": paid / n_rows, "highest": read_status("VmHWM"),
+        "group_peak": group_peak(),
     }  # fmt: skip
 
 

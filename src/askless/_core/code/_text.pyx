@@ -6,7 +6,6 @@ the buffers.
 
 from libc.stdint cimport int8_t, int16_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcmp, memcpy
 
 from askless._core.base._types cimport (
     code_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint32_t, uint64_t,
@@ -30,39 +29,26 @@ ctypedef fused index_t:
 
 
 cdef enum:
-    # Bytes that are compared as two words; longer texts are compared by the rest, too.
-    SHORT = 16
+    # Slots of a table that is small.
+    ROOMY = 4096
 
 
-cdef struct Words:
-    uint64_t low
-    uint64_t high
+cdef extern from "askless/_core/code/text_slots.h" nogil:
+    ctypedef struct TextWords:
+        pass
 
+    ctypedef struct TextSlot:
+        TextWords words
+        const uint8_t* text
+        int32_t n_bytes
+        int32_t code
 
-cdef struct Slot:
-    # `code` is -1 in a slot that is free. `words` are the first 16 bytes of the text,
-    # zeros after its end.
-    Words words
-    const uint8_t* text
-    int32_t n_bytes
-    int32_t code
-
-
-# For each length up to SHORT, ones where a text of it has bytes.
-cdef Words[SHORT + 1] MASKS
-
-
-cdef void fill_masks() noexcept:
-    cdef:
-        uint8_t[SHORT] ones
-        intp_t n, i
-    for n in range(SHORT + 1):
-        for i in range(SHORT):
-            ones[i] = 255 if i < n else 0
-        memcpy(&MASKS[n], ones, SHORT)
-
-
-fill_masks()
+    TextWords first_words(const uint8_t* text, intp_t n, intp_t room) noexcept
+    uint64_t hash_text(TextWords words, const uint8_t* text, intp_t n) noexcept
+    int32_t find_text(
+        const TextSlot* slots, uint64_t mask, const uint8_t* text, intp_t n,
+        intp_t room, int32_t unseen,
+    ) noexcept
 
 
 cdef class TextLevels:
@@ -72,7 +58,7 @@ cdef class TextLevels:
     """
 
     cdef:
-        Slot* slots
+        TextSlot* slots
         uint64_t mask
         readonly tuple texts
         readonly tuple codes
@@ -85,18 +71,19 @@ cdef class TextLevels:
 
     def __init__(self, tuple texts not None, tuple codes not None):
         cdef:
-            uint64_t n_slots = 4, at
+            uint64_t n_slots = 4, n_texts = len(texts), at
             const uint8_t* text
             intp_t n_bytes, i
             bytes level
-            Slot* slot
+            TextSlot* slot
         # The slots point into these texts.
         self.texts, self.codes = texts, codes
-        # At most a quarter of the slots is taken: most searches end where they begin.
-        while n_slots < 4 * <uint64_t> len(texts):
+        # At most a quarter of the slots is taken, of small tables less: most searches
+        # end where they begin, and no branch is guessed wrong.
+        while n_slots < 4 * n_texts or (n_slots < 32 * n_texts and n_slots < ROOMY):
             n_slots *= 2
         self.mask = n_slots - 1
-        self.slots = <Slot*> malloc(n_slots * sizeof(Slot))
+        self.slots = <TextSlot*> malloc(n_slots * sizeof(TextSlot))
         if self.slots == NULL:
             raise MemoryError("no memory left for the levels of a test")
         for at in range(n_slots):
@@ -115,74 +102,6 @@ cdef class TextLevels:
 
     def __reduce__(self):
         return TextLevels, (self.texts, self.codes)
-
-
-cdef inline Words first_words(
-    const uint8_t* text, intp_t n, intp_t room
-) noexcept nogil:
-    """Return the first 16 bytes of a text, zeros after its end.
-
-    ``room`` says how many bytes may be read. Where there are enough, a mask takes away
-    what follows the text: lengths that vary cost no branch that is guessed wrong.
-    """
-    cdef:
-        Words words
-        intp_t some = n if n < SHORT else SHORT
-    if room >= SHORT:
-        memcpy(&words, text, SHORT)
-        words.low &= MASKS[some].low
-        words.high &= MASKS[some].high
-    else:
-        words.low = words.high = 0
-        memcpy(&words, text, some)
-    return words
-
-
-cdef inline uint64_t mix(uint64_t word) noexcept nogil:
-    # A product carries upwards only: before and after it, the high half is folded down.
-    word = (word ^ (word >> 32)) * <uint64_t> 0x9E3779B97F4A7C15
-    return word ^ (word >> 32)
-
-
-cdef inline uint64_t hash_text(
-    Words words, const uint8_t* text, intp_t n
-) noexcept nogil:
-    cdef:
-        uint64_t found = mix(mix(words.low ^ <uint64_t> n) ^ words.high)
-        uint64_t word
-        intp_t i = SHORT
-    while i < n:
-        # The last word ends with the text, and may repeat bytes of the one before.
-        memcpy(&word, text + (i if i + 8 <= n else n - 8), 8)
-        found = mix(found ^ word)
-        i += 8
-    return found
-
-
-cdef inline int32_t find_text(
-    const Slot* slots,
-    uint64_t mask,
-    const uint8_t* text,
-    intp_t n,
-    intp_t room,
-    int32_t unseen,
-) noexcept nogil:
-    """Return the code of a text; equal hashes are not enough, its bytes are compared."""
-    cdef:
-        Words words = first_words(text, n, room)
-        uint64_t at = hash_text(words, text, n) & mask
-        const Slot* slot = slots + at
-    while slot.code >= 0:
-        if (
-            (slot.words.low ^ words.low) | (slot.words.high ^ words.high)
-            | <uint64_t> (slot.n_bytes ^ n)
-        ) == 0 and (
-            n <= SHORT or memcmp(slot.text + SHORT, text + SHORT, n - SHORT) == 0
-        ):
-            return slot.code
-        at = (at + 1) & mask
-        slot = slots + at
-    return unseen
 
 
 cdef inline bint is_there(const uint8_t* validity, intp_t i) noexcept nogil:
@@ -245,40 +164,41 @@ def encode_views(
     has four bytes, the number of the buffer and the place in it. -1 if all are well.
     """
     cdef:
-        intp_t n = codes.shape[0], n_buffers = len(buffers), room, i, bad = -1
+        intp_t n = codes.shape[0], n_buffers = len(buffers), i, bad = -1
         const uint8_t* bits = start_of(validity)
         const uint8_t** starts = <const uint8_t**> calloc(n_buffers + 1, sizeof(void*))
         intp_t* sizes = <intp_t*> calloc(n_buffers + 1, sizeof(intp_t))
-        const uint8_t* text
         const uint8_t[::1] buffer
-        int32_t length, where, place
+        bint is_long
+        intp_t length, where, place, ones
     try:
         if starts == NULL or sizes == NULL:
             raise MemoryError("no memory left for the buffers of a column")
         for i in range(n_buffers):
             buffer = buffers[i]
             starts[i], sizes[i] = start_of(buffer), buffer.shape[0]
+        # Behind the buffers, the views themselves: where a text lies is then no branch,
+        # which would be guessed wrong half the time.
+        if n:
+            starts[n_buffers], sizes[n_buffers] = <const uint8_t*> &views[0, 0], 16 * n
         with nogil:
             for i in range(n):
                 if not is_there(bits, first + i):
                     codes[i] = <code_t> missing
                     continue
-                # Twelve bytes, and the views that follow.
-                length, room = views[i, 0], 12 + 16 * (n - 1 - i)
-                text = <const uint8_t*> &views[i, 1]
-                if length > 12:
-                    where, place = views[i, 2], views[i, 3]
-                    if where < 0 or where >= n_buffers or place < 0 or (
-                        <int64_t> place + length > sizes[where]
-                    ):
-                        bad = i
-                        break
-                    text, room = starts[where] + place, sizes[where] - place
-                elif length < 0:
+                length = views[i, 0]
+                is_long = length > 12
+                ones = -<intp_t> is_long
+                where = (views[i, 2] & ones) | (n_buffers & ~ones)
+                place = (views[i, 3] & ones) | ((16 * i + 4) & ~ones)
+                if (length | place | where) < 0 or where > n_buffers - is_long or (
+                    place + length > sizes[where]
+                ):
                     bad = i
                     break
                 codes[i] = <code_t> find_text(
-                    levels.slots, levels.mask, text, length, room, <int32_t> unseen
+                    levels.slots, levels.mask, starts[where] + place, length,
+                    sizes[where] - place, <int32_t> unseen,
                 )
     finally:
         free(starts)
