@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core.bagging._samples import Bundles
 from askless._core.code._codes import encode_matrix
 from askless._progress import Reporter
 from askless.exceptions import InvalidTableError
@@ -174,6 +175,8 @@ class CodedExamples:
         Row weights in the same order.
     is_kept : ndarray of bool of shape (n_rows,) or None
         Which rows to learn from, if some are set aside; None for all.
+    bundles : Bundles or None
+        Tests of two outcomes eight to a byte, if they were made.
     """
 
     tests: tuple[Test, ...]
@@ -181,6 +184,7 @@ class CodedExamples:
     class_rows: NDArray[np.int64]
     weights: NDArray[np.float64] | None
     is_kept: NDArray[np.bool_] | None = None
+    bundles: Bundles | None = None
 
     @property
     def n_rows(self) -> int:

@@ -28,12 +28,19 @@ def make_table(rng, *, mixed=True):
 
 
 def build(
-    rng, *, mixed=True, mistakes=None, outcome_prices=False, groups=False, delays=False
+    rng,
+    *,
+    mixed=True,
+    mistakes=None,
+    outcome_prices=False,
+    groups=False,
+    delays=False,
+    cheapest=0,
 ):
     classes, n_levels, cells = make_table(rng, mixed=mixed)
     n_tests, n_cases = len(cells), len(classes)
     names = [f"t{i}" for i in range(n_tests)]
-    prices = rng.integers(0, 6, n_tests).astype(float)
+    prices = rng.integers(cheapest, 6, n_tests).astype(float)
     options = {}
     if groups and n_tests > 1:
         discounted = {n: float(p // 2) for n, p in zip(names, prices, strict=True)}
@@ -45,7 +52,8 @@ def build(
         options = {
             "by_outcome": {
                 names[0]: {
-                    level: float(rng.integers(0, 6)) for level in range(n_levels[0])
+                    level: float(rng.integers(cheapest, 6))
+                    for level in range(n_levels[0])
                 }
             }
         }

@@ -55,6 +55,22 @@ def test_within_a_budget_it_is_the_least_too(seed):
     assert solution.total_cost == pytest.approx(best, abs=1e-7)
 
 
+@settings(max_examples=150, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_the_last_test_that_a_budget_pays_for_is_the_best_one(seed):
+    rng = np.random.default_rng(seed)
+    features = {"cheapest": 2, "mistakes": (None, 9.0)[rng.integers(2)]}
+    features |= [{}, {"groups": True}, {"outcome_prices": True}][rng.integers(3)]
+    table = build(rng, **features)
+    # Pays for none to three of the cheapest tests.
+    budget = float(rng.integers(0, 8))
+    solution = askless.solve(table, objective="total", budget=budget, n_jobs=1)
+    best = reference_total(table, budget=budget)
+    assert solution.status == "optimal"
+    assert solution.total_cost == pytest.approx(best, abs=1e-7)
+    assert solution.worst_cost <= budget + 1e-9
+
+
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_switches_change_no_answer(seed):

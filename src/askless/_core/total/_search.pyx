@@ -20,6 +20,7 @@ from askless._core.engine._states cimport Entry
 from askless._core.engine._stoppable cimport Stoppable
 from askless._core.total._batch cimport Batches
 from askless._core.total._expand cimport Candidate, Expander
+from askless._core.total._last cimport LastTests
 from askless._core.total._memo cimport TotalMemo, Words
 from askless._core.total._problem cimport Belief, TotalProblem
 from askless._core.unknown._memo cimport bits_of, real_of
@@ -104,6 +105,7 @@ cdef class TotalSearch(Stoppable):
     cdef TotalMemo memo
     cdef Expander expander
     cdef Batches batches
+    cdef LastTests last
     cdef readonly intp_t breadth
     cdef readonly intp_t n_expanded
     cdef bint use_shares
@@ -131,6 +133,7 @@ cdef class TotalSearch(Stoppable):
         self.memo = TotalMemo(problem, max_bytes)
         self.expander = Expander(problem, use_information, n_leaves)
         self.batches = Batches(problem, self.expander, self)
+        self.last = LastTests(problem, self.expander)
         self.breadth = breadth
         self.use_shares = use_shares
         self.by_bits = by_bits
@@ -299,11 +302,13 @@ cdef class TotalSearch(Stoppable):
         cdef:
             float64_t stop = self.problem.decide(state, &self.by_class[0])
             float64_t bound = 0.0
+            intp_t n_left = self.last.count(state)
+            int32_t test = -1
             uint8_t* is_useful
             Candidate* candidates
             Words words
             Entry* entry
-        if state.n < 2 or stop <= 0:
+        if state.n < 2 or stop <= 0 or n_left == 0:
             return stop
         is_useful = <uint8_t*> malloc(
             self.problem.n_tests * (1 + sizeof(Candidate)) + 32
@@ -318,13 +323,22 @@ cdef class TotalSearch(Stoppable):
             bound = real_of(entry.lower)
         else:
             self.n_expanded += 1
-            self.expander.expand(
-                state, is_useful, &self.is_done[0], &self.is_open[0], candidates, &bound
-            )
+            if n_left == 1:
+                bound = self.last.find(
+                    state, is_useful, &self.is_done[0], &self.is_open[0], stop, &test
+                )
+            else:
+                self.expander.expand(
+                    state, is_useful, &self.is_done[0], &self.is_open[0], candidates,
+                    &bound,
+                )
             bound = min(bound, stop)
             try:
                 entry = self.memo.insert(&words)
                 entry.lower = bits_of(bound)
+                if n_left == 1:
+                    entry.is_exact = True
+                    entry.test = test
             finally:
                 free(is_useful)
             return bound
@@ -338,7 +352,7 @@ cdef class TotalSearch(Stoppable):
         cdef:
             float64_t stop = self.problem.decide(state, &self.by_class[0])
             float64_t bound = 0.0, lower = 0.0
-            intp_t n, n_tests = self.problem.n_tests
+            intp_t n, n_tests = self.problem.n_tests, n_left = self.last.count(state)
             uint8_t* is_useful
             Candidate* candidates
             Words words
@@ -346,7 +360,7 @@ cdef class TotalSearch(Stoppable):
         found.value = stop
         found.is_exact = True
         found.test = -1
-        if state.n < 2 or stop <= 0:
+        if state.n < 2 or stop <= 0 or n_left == 0:
             return 0
         is_useful = <uint8_t*> malloc(n_tests * (1 + sizeof(Candidate)) + 32)
         if is_useful == NULL:
@@ -369,6 +383,16 @@ cdef class TotalSearch(Stoppable):
             free(is_useful)
             return 0
         self.n_expanded += 1
+        if n_left == 1:
+            found.value = self.last.find(
+                state, is_useful, &self.is_done[0], &self.is_open[0], stop, &found.test
+            )
+            found.is_exact = True
+            try:
+                self.remember(&words, found)
+            finally:
+                free(is_useful)
+            return 0
         n = self.expander.expand(
             state, is_useful, &self.is_done[0], &self.is_open[0], candidates, &bound
         )
@@ -378,13 +402,17 @@ cdef class TotalSearch(Stoppable):
             found.is_exact = False
             if found.value < theta:
                 self.try_all(state, theta, stop, candidates, n, is_useful, found)
-            entry = self.memo.insert(&words)
-            entry.lower = bits_of(found.value)
-            entry.is_exact = found.is_exact
-            entry.test = found.test
+            self.remember(&words, found)
         finally:
             free(words.words)
             free(is_useful)
+        return 0
+
+    cdef int remember(self, const Words* words, const Found* found) except -1 nogil:
+        cdef Entry* entry = self.memo.insert(words)
+        entry.lower = bits_of(found.value)
+        entry.is_exact = found.is_exact
+        entry.test = found.test
         return 0
 
     cdef bint is_rare(self, const Belief* state) noexcept nogil:

@@ -115,8 +115,10 @@ def _rounds(most: int) -> Iterator[tuple[int, float]]:
     Each round has one search that goes deep and one that goes broad. The last one
     leaves nothing out.
     """
+    yield 1, 0.01
     for step in range(1, MOST_ROUNDS):
-        yield 1, 0.01**step
+        # By tens: where a tree is large, the next ten takes five times as long.
+        yield 1, 0.1 ** (step + 2)
         if 1 < step <= most:
             yield step, 0.1 ** (step + 1)
     yield most, 0.0
