@@ -418,3 +418,21 @@ def test_the_trade_off_says_what_a_smaller_error_costs(lamp, run):
     assert shown.count("proved") == len(solution.expected_front) + len(
         solution.worst_front
     )
+
+
+def test_a_method_of_ones_own_comes_from_a_file(lamp, run):
+    (lamp / "mine.py").write_text(
+        "import askless\n"
+        "def as_they_stand(table):\n"
+        "    return askless.Sequence.from_table(table)\n"
+    )
+    args = ("solve", "lamp.csv", "--target", "cause")
+    found = run(*args, "--method", "mine.py:as_they_stand").stdout
+    assert "as_they_stand" in found
+    assert "error              0 %" in found
+    for method, message in [
+        ("yours.py:as_they_stand", "there is no file yours.py"),
+        ("mine.py:nothing", "mine.py has no function 'nothing'"),
+    ]:
+        error = " ".join(run(*args, "--method", method, code=1).stderr.split())
+        assert message in error

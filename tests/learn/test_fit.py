@@ -160,6 +160,30 @@ def test_validation_rows_are_told_of_in_one_way(name, rng):
 
 
 @pytest.mark.parametrize("name", KINDS)
+def test_an_eval_set_is_a_pair_of_validation_rows(name, rng):
+    X, y = make_rows(rng)
+    X_valid, y_valid = make_rows(rng, 50)
+    expected = make(name).fit(X, y, X_valid=X_valid, y_valid=y_valid)
+    for given in ([(X_valid, y_valid)], (X_valid, y_valid)):
+        model = make(name).fit(X, y, eval_set=given)
+        assert model.point_ == expected.point_
+        assert same_model(model, expected, X)
+
+
+def test_an_eval_set_that_is_none_is_refused(rng):
+    X, y = make_rows(rng)
+    pair = (X, y)
+    for options, got in [
+        ({"eval_set": [pair, pair]}, "2 pairs"),
+        ({"eval_set": []}, "0 pairs"),
+        ({"eval_set": {"valid": pair}}, "dict"),
+        ({"eval_set": [pair], "X_valid": X, "y_valid": y}, "a pair and X_valid"),
+    ]:
+        with pytest.raises(InvalidOptionError, match=f"eval_set must be one .*{got}"):
+            make("c45").fit(X, y, **options)
+
+
+@pytest.mark.parametrize("name", KINDS)
 def test_what_is_not_measured_is_not_told(name, rng):
     X, y = make_rows(rng)
     model = make(name).fit(X, y)

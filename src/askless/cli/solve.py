@@ -27,6 +27,7 @@ from askless.cli._options import (
 from askless.cli._output import print_json, print_note
 from askless.cli._working import verbose_option, working
 from askless.cli.files._files import check_policy_path
+from askless.cli.files._own_method import find_method
 from askless.cli.files._reading import collect_notes, read_names
 from askless.cli.reports._sensitivity import (
     find_sensitivity,
@@ -73,7 +74,7 @@ HOW_TO_SOLVE = ("method", "objective", "stop", "budget", "max_error", "time_limi
     default="auto",
     show_default=True,
     metavar="NAME",
-    help="See `askless methods`.",
+    help="See `askless methods`; FILE.py:FUNCTION for one of your own.",
 )
 @click.option(
     "--objective",
@@ -132,6 +133,7 @@ def solve_command(
         check_policy_path(output)
     notes: list[str] = []
     how = {name: others.pop(name) for name in HOW_TO_SOLVE}
+    how["method"] = find_method(how["method"])
     how = {name: value for name, value in how.items() if value is not None}
     limit = how.get("time_limit")
     with working(f"Solving {table}", time_limit=limit, verbose=verbose) as tell:

@@ -572,3 +572,20 @@ def test_a_learner_of_askless_is_run_too(rng):
     adaptive = askless.AdaptiveEnsemble(tree).fit()
     assert adaptive.predict(X).tolist() == tree.predict(X).tolist()
     assert (adaptive.cost(X) <= tree.cost(X)).all()
+
+
+def test_names_with_spaces_are_those_of_the_costs_or_the_rows(rng):
+    lightgbm = pytest.importorskip("lightgbm")
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame(rng.normal(size=(80, 2)), columns=["blood iron", "age"])
+    y = X["blood iron"] > 0
+    model = lightgbm.LGBMClassifier(n_estimators=5, verbose=-1).fit(X, y)
+    costs = {"blood iron": 7, "age": 1}
+    by_costs = askless.AdaptiveEnsemble(model, costs).fit()
+    assert by_costs.policy_.test_names == ("blood iron", "age")
+    assert (by_costs.predict(X) == model.predict(X)).all()
+    by_rows = askless.AdaptiveEnsemble(model, [7, 1], budget=9).fit(X, y)
+    assert by_rows.policy_.test_names == ("blood iron", "age")
+    # Nobody knows better: LightGBM's own names.
+    own = askless.AdaptiveEnsemble(model, [7, 1]).fit()
+    assert own.policy_.test_names == ("blood_iron", "age")

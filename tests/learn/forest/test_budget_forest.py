@@ -282,7 +282,6 @@ def test_the_result_does_not_depend_on_threads(rng):
     assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
 
 
-@pytest.mark.filterwarnings("ignore::askless.exceptions.UnusedBudgetWarning")
 @pytest.mark.parametrize("out_of_bag", [False, True])
 def test_the_budget_is_kept_on_validation_rows_and_reported(rng, out_of_bag):
     X, y = noisy(rng)

@@ -22,6 +22,7 @@ from askless.learn.boost._calibrate import (
     trace_stops,
 )
 from askless.learn.boost._compile import compile_policy, compile_source
+from askless.learn.boost._spelling import names_of, respell_names
 from askless.learn.sources import read_model
 from askless.policy import Ensemble, Forest, Tree
 from askless.problem._column import clean_column
@@ -110,7 +111,9 @@ class AdaptiveEnsemble(BaseEstimator):
         between classes jointly, so that trees which wait for the same feature agree on
         its value.
     feature_names : list of str, default=None
-        Names of the features, for a model that knows none.
+        Names of the features, for a model that knows none. LightGBM writes spaces as
+        underscores; where `costs` or the rows of ``fit`` have the name with spaces, it
+        is taken.
     n_jobs : int, default=None
         Threads; nothing depends on it.
 
@@ -197,7 +200,7 @@ class AdaptiveEnsemble(BaseEstimator):
             Ready to run.
         """
         target = self._target()
-        policy = self._compile()
+        policy = self._compile(X)
         self.point_: AdaptivePoint | None = None
         if target is not None:
             policy = self._calibrate(policy, target, X, y)
@@ -207,7 +210,7 @@ class AdaptiveEnsemble(BaseEstimator):
         self.n_features_in_ = len(policy.tests)
         return self
 
-    def _compile(self) -> Ensemble:
+    def _compile(self, X: Any) -> Ensemble:
         if self.stop not in ("settled", "complete"):
             raise InvalidOptionError(
                 f"stop must be 'settled' or 'complete'. Got {self.stop!r}. To stop "
@@ -229,7 +232,10 @@ class AdaptiveEnsemble(BaseEstimator):
                 "mistakes must be between classes. Got mistakes for a model that "
                 "predicts numbers. Leave them out."
             )
-        return compile_source(source, self.costs, names=self.feature_names, **options)
+        names = self.feature_names
+        if names is None:
+            names = respell_names(source.names, names_of(self.costs, X))
+        return compile_source(source, self.costs, names=names, **options)
 
     def _target(self) -> tuple[str, float] | None:
         given = [

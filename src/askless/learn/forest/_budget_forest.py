@@ -145,7 +145,8 @@ class BudgetForestClassifier(PolicyClassifier):
     --------
     >>> from askless.datasets import make_clinic
     >>> clinic = make_clinic(2000, random_state=0)
-    >>> forest = BudgetForestClassifier(clinic.costs, budget=60, random_state=0)
+    >>> forest = BudgetForestClassifier(
+    ...     clinic.costs, budget=60, max_features="sqrt", random_state=0)
     >>> forest = forest.fit(clinic.to_frame(), clinic.y)
     >>> bool(forest.point_.cost <= 60)
     True

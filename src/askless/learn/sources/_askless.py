@@ -38,10 +38,9 @@ def read_policy(policy: Tree | Forest) -> tuple[EnsembleTrees, Output]:
         starts = policy.tree_start.tolist()
     else:
         starts = [0, policy.n_nodes]
-    is_number = isinstance(policy, NumberTree)
-    values = policy.values[:, None] if is_number else _leaf_values(policy, rule)
+    values = _leaf_values(policy, rule)
     trees = [_read_tree(policy, a, b, values) for a, b in pairwise(starts)]
-    if is_number:
+    if isinstance(policy, NumberTree):
         return assemble_trees(trees, policy.tests), Output("number", (0.0,))
     n_classes = len(policy.classes)
     output = Output(
@@ -54,6 +53,8 @@ def read_policy(policy: Tree | Forest) -> tuple[EnsembleTrees, Output]:
 
 
 def _leaf_values(policy: Tree | Forest, rule: str) -> NDArray[np.float64]:
+    if isinstance(policy, NumberTree):
+        return policy.values[:, None]
     n_nodes, n_classes = len(policy.test), len(policy.classes)
     if rule == "votes":
         return np.eye(n_classes)[policy.node_decision]
