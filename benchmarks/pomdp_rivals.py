@@ -68,7 +68,7 @@ class PointBased:
         root, nothing = self.pomdp.weight, frozenset[int]()
         upper, lower = self.above(nothing, root)[0], self.below(nothing, root)
         while upper - lower > gap * upper and time.process_time() < end:
-            self._try(root, nothing, 0.5 * (upper - lower), end)
+            self._try(root, nothing, 0.1 * gap * upper, end)
             upper, lower = self.above(nothing, root)[0], self.below(nothing, root)
         return upper, lower
 
