@@ -90,7 +90,7 @@ def test_a_decision_shows_the_posterior_and_why_it_stops(swabs):
     assert "> 99.9 %" in page.replace("&gt;", ">")
     assert "unlikely" not in page
     german = service.get(case + "?lang=de").text
-    assert "Kein Test ist noch seinen Preis wert." in german
+    assert "seinen Preis wert" in german
 
 
 def test_contradictory_answers_are_unlikely_under_every_case_and_never_certain(swabs):
