@@ -159,11 +159,12 @@ def pouct_cost(
     beyond so many places it decides. How much it explores is a share of the dearest
     mistake.
     """
-    places = [(-1.0, 0, pomdp.weight, frozenset[int]())]
+    random.seed(0)
+    places = [(-1.0, pomdp.weight, frozenset[int]())]
     cost, n_planned = 0.0, 0
     while places:
         places.sort(key=lambda place: -place[0])
-        _, _, weight, asked = places.pop()
+        _, weight, asked = places.pop()
         action = -1
         if n_planned < most_places and len(asked) < pomdp.n_tests:
             action = _plan(pomdp, weight, asked, n_simulations, explored)
@@ -174,7 +175,7 @@ def pouct_cost(
         cost += float(pomdp.price[action] * weight.sum())
         for part in pomdp.chance[action] * weight:
             if part.sum() > 0:
-                places.append((-float(part.sum()), 0, part, asked | {action}))
+                places.append((-float(part.sum()), part, asked | {action}))
     return cost
 
 
