@@ -90,8 +90,12 @@ def run_dask(policy: Any, rows: Path, target: Path) -> tuple[float, float]:
         ddf = dd.read_parquet(rows, split_row_groups=False)
         score(policy, ddf, keep=["key"]).to_parquet(target, write_index=False)
 
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
-    with LocalCluster(**options) as cluster, Client(cluster):
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+        ) as cluster,
+        Client(cluster),
+    ):
         work()  # imports, and what is made once
         shutil.rmtree(target)
         return processor_seconds(work)

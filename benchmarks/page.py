@@ -16,6 +16,8 @@ from headlines import write_headlines
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
+# A how-to of the same name has the picture.
+PICTURED_ELSEWHERE = ("frontier",)
 INTRODUCTION = """\
 # The benchmarks
 
@@ -60,7 +62,7 @@ def _section(name: str, source: Path, rows: list[dict[str, Any]]) -> str:
     parts += [rest.strip().replace("``", "`")] if rest.strip() else []
     pictures = [DOCS / "images" / f"{name}.{kind}" for kind in ("png", "svg")]
     picture = next((path for path in pictures if path.exists()), pictures[0])
-    if picture.exists():
+    if picture.exists() and name not in PICTURED_ELSEWHERE:
         parts.append(f"![{title}](images/{picture.name})")
     parts.append(_table(rows))
     return "\n\n".join(parts) + "\n"

@@ -133,7 +133,9 @@ def grow(
 
     opened = CodeStore.open(store, check=False)
     if in_memory:
+        # As codes that were never in a store: nothing else is there yet.
         opened.__dict__["codes"] = np.array(opened.codes)
+        opened.__dict__["bundles"] = None
     with Watch() as watch:
         forest = make_forest(n_trees, max_depth).fit(opened)
     told = tell_forest(forest)

@@ -44,7 +44,7 @@ ROOMS = {
         ["store"],
         ["sources", "trees", "forest"],
         ["boost", "cost_tree"],
-        ["rivals"],
+        ["rivals", "regress"],
     ],
     "serve": [["kept"], ["pages"]],
 }

@@ -36,9 +36,11 @@ if _TYPE_CHECKING:
         ACTClassifier,
         AdaptiveEnsemble,
         BudgetBoostClassifier,
+        BudgetBoostRegressor,
         BudgetForestClassifier,
         C45Classifier,
         CostTreeClassifier,
+        CostTreeRegressor,
         CSID3Classifier,
         DTMCClassifier,
         EG2Classifier,
@@ -52,7 +54,15 @@ if _TYPE_CHECKING:
         neg_test_cost,
         neg_total_cost,
     )
-    from askless.policy import Ensemble, Forest, Policy, Sequence, Tree, load
+    from askless.policy import (
+        Ensemble,
+        Forest,
+        NumberTree,
+        Policy,
+        Sequence,
+        Tree,
+        load,
+    )
     from askless.problem import Costs, Table, Test, read_costs, read_table
     from askless.run import SKIP, CaseResult, RunReport, Session
     from askless.solve import Solution, register_method, solve, solve_many
@@ -63,12 +73,14 @@ __all__ = [
     "ACTClassifier",
     "AdaptiveEnsemble",
     "BudgetBoostClassifier",
+    "BudgetBoostRegressor",
     "BudgetForestClassifier",
     "C45Classifier",
     "CSID3Classifier",
     "CaseResult",
     "Comparison",
     "CostTreeClassifier",
+    "CostTreeRegressor",
     "Costs",
     "DTMCClassifier",
     "EG2Classifier",
@@ -80,6 +92,7 @@ __all__ = [
     "ICETClassifier",
     "IDXClassifier",
     "LSID3Classifier",
+    "NumberTree",
     "Policy",
     "RunReport",
     "SKIP",

@@ -23,6 +23,7 @@ what must hold, what was got and where, and what to do.
   x IndistinctCasesWarning               no test tells two cases apart
   x DegeneratePolicyWarning              a policy that never tests
   x StoppedEarlyWarning                  a learner that could not go on to its end
+  x UnusedBudgetWarning                  a learner that leaves most of a budget unspent
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ __all__ = [
     "PolicyFileError",
     "StoppedEarlyWarning",
     "UnknownNameError",
+    "UnusedBudgetWarning",
     "suggest_name",
 ]
 
@@ -141,6 +143,10 @@ class DegeneratePolicyWarning(AsklessWarning):
 
 class StoppedEarlyWarning(AsklessWarning):
     """A learner was interrupted, or had no time for more than its first answer."""
+
+
+class UnusedBudgetWarning(AsklessWarning):
+    """A learner leaves most of a budget unspent, though some decisions are wrong."""
 
 
 def suggest_name(name: str, known: Iterable[str]) -> str:

@@ -1,8 +1,10 @@
 """A few policies that together use everything a policy file can hold."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from askless.policy import Forest, Posterior, Rule, Sequence
+from askless.policy import Forest, NumberTree, Posterior, Rule, Sequence
 from askless.problem import Costs, Table
 from tests.policy.random_ensembles import random_ensemble
 from tests.strategies import grow_at_random, solved
@@ -135,6 +137,20 @@ def _posterior(criterion, **prices):
     return Posterior.from_table(table, criterion, factor=2.0)
 
 
+def _number_tree():
+    """Return the tree of another example that says numbers instead of classes."""
+    like = _outcome_prices()
+    nodes = replace(
+        like.nodes,
+        weight_start=np.arange(like.n_nodes + 1, dtype=np.int64),
+        weight_class=np.zeros(like.n_nodes, dtype=np.int32),
+        weight=like.node_weight,
+        decision=None,
+    )
+    values = 10.5 - 0.25 * np.arange(like.n_nodes)
+    return NumberTree(like.tests, like.prices, nodes=nodes, values=values)
+
+
 def _forest(name, voting):
     """Return a forest over the tests of another example, grown at random."""
     like = EXAMPLES[name]()
@@ -160,6 +176,7 @@ EXAMPLES = {
     "numbers": _numbers,
     "groups": _groups,
     "outcome prices": _outcome_prices,
+    "number tree": _number_tree,
     "sequence": lambda: _sequence(True),
     "long sequence": lambda: _sequence(False),
     "forest": lambda: _forest("numbers", "votes"),

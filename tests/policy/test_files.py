@@ -15,7 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askless.exceptions import PolicyFileError
-from askless.policy import Forest, Rule, Sequence, Tree, load, policy_schema
+from askless.policy import (
+    Forest,
+    NumberTree,
+    Rule,
+    Sequence,
+    Tree,
+    load,
+    policy_schema,
+)
 from askless.policy import _file as policy_file
 from askless.policy._file import dump, parse, policy_digest
 from askless.problem import Costs, PriceList, Table, Test
@@ -142,7 +150,7 @@ def test_the_weights_of_nodes_keep_every_bit():
         for policy in map(make_example, EXAMPLES)
         if isinstance(policy, (Tree, Forest))
     ]
-    assert {type(policy) for policy in grown} == {Tree, Forest}
+    assert {type(policy) for policy in grown} == {Tree, NumberTree, Forest}
     for policy in grown:
         again = parse(dump(policy))
         assert again.weight.tolist() == policy.weight.tolist()

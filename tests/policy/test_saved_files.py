@@ -58,6 +58,8 @@ def test_an_old_file_decides_and_charges_as_it_did(name):
     decided, costs = policy.predict_and_cost(rows)
     assert decided.tolist() == policy.predict(rows).tolist() == expected["decisions"]
     assert costs.tolist() == policy.cost(rows).tolist() == expected["costs"]
+    if policy.answers_number:
+        return
     shares = policy.predict_proba(rows)
     assert np.allclose(shares, expected["shares"], rtol=1e-12, atol=0)
 

@@ -50,8 +50,10 @@ def test_tasks_grow_the_same_trees(store, options, monkeypatch):
     make = lambda: askless.BudgetForestClassifier(random_state=1, **options)  # noqa: E731
     same_arrays(fit_on(LocalEngine(), make(), store), expected)
     monkeypatch.setattr(_rows, "SMALL_ROWS", 500)
-    for n_parts, room in ((1, 1 << 26), (8, 1 << 26), (32, 1 << 16)):
-        monkeypatch.setattr(_rows, "MOST_COUNTS", room)
+    # Room for counts of many nodes or few, and for some, all or none to be kept.
+    for n_parts, room, kept in ((1, 26, 28), (8, 26, 0), (32, 16, 17)):
+        monkeypatch.setattr(_rows, "MOST_COUNTS", 1 << room)
+        monkeypatch.setattr(_rows, "MOST_KEPT", 1 << kept)
         found = fit_on(LocalEngine(), make(), store, split="rows", n_parts=n_parts)
         same_arrays(found, expected)
         assert found.point_ == expected.point_

@@ -120,7 +120,10 @@ def _print_result(
         (f"  {100 * float(share):g} % within", format_number(cost))
         for share, cost in numbers["quantiles"].items()
     ]
-    if numbers["error"] is None:
+    if "squared_error" in numbers:
+        facts.append(("mean absolute error", format_number(result.absolute_error)))
+        facts.append(("mean squared error", format_number(result.squared_error)))
+    elif numbers["error"] is None:
         facts.append(("error", "unknown without --target"))
     else:
         facts.append(("error", format_share(result.error)))

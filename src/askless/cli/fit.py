@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from askless.cli._fit_costs import fit_costs
+from askless.cli._learners import find_learner, suit_learner
 from askless.cli._options import (
     costs_option,
     data_argument,
@@ -41,7 +42,6 @@ from askless.exceptions import (
     AsklessError,
     InvalidOptionError,
     InvalidTableError,
-    UnknownNameError,
     suggest_name,
 )
 from askless.problem import Costs, read_costs
@@ -66,10 +66,9 @@ HOW_TO_READ = ("unknown", "separator", "decimal")
 @output_option
 @click.option(
     "--method",
-    default="cost-tree",
-    show_default=True,
     metavar="NAME",
-    help="A learner; see `askless methods`.",
+    help="A learner; see `askless methods`. By default cost-tree, or number-tree if "
+    "the target has fractions.",
 )
 @click.option(
     "--prior", metavar="COLUMN", help="The column of weights; 'prior' if there is one."
@@ -98,7 +97,7 @@ def fit_command(
     target: str,
     costs: Path | None,
     output: Path | None,
-    method: str,
+    method: str | None,
     prior: str | None,
     drop: tuple[str, ...] | None,
     verbose: bool,
@@ -117,16 +116,18 @@ def fit_command(
     limit = settings["time_limit"]
     text = f"Learning from {data}"
     with working(text, time_limit=limit, verbose=verbose) as tell:
-        learner = _find(method)
+        learner = find_learner(method)
         reading = {name: settings.pop(name) for name in HOW_TO_READ}
         is_asked = settings.pop("store")
         prices = None if costs is None else read_costs(costs)
-        asked = Asked(data, target, prior, drop, prices, learner, reading, settings)
+        asked = Asked(
+            data, target, prior, drop, prices, learner, method, reading, settings
+        )
         learn = _learn_stored if wants_store(is_asked, data, learner) else _learn
-        model, result, n_rows = learn(asked, notes, tell)
+        asked, model, result, n_rows = learn(asked, notes, tell)
     if output is not None:
         model.policy_.save(output)
-    fit = Fit(data, output, learner.name, model, result, n_rows, notes)
+    fit = Fit(data, output, asked.learner.name, model, result, n_rows, notes)
     if as_json:
         print_json(describe_fit(fit))
         return
@@ -144,6 +145,7 @@ class Asked(NamedTuple):
     drop: tuple[str, ...] | None
     prices: Costs | None
     learner: Learner
+    method: str | None
     reading: dict[str, Any]
     settings: dict[str, Any]
 
@@ -161,23 +163,29 @@ class Asked(NamedTuple):
         return _make(self.learner, prices, **self.settings)
 
 
-def _learn(asked: Asked, notes: list[str], tell: Tell) -> tuple[Any, Evaluation, int]:
-    """Learn from rows in memory; return the model, its figures and how many rows."""
+Learned = tuple[Asked, Any, Evaluation, int]
+
+
+def _learn(asked: Asked, notes: list[str], tell: Tell) -> Learned:
+    """Learn from rows in memory; return the model, its figures and how many rows.
+
+    With what was asked for, and the learner that suits the target.
+    """
     columns = read_data(asked.data, **asked.reading)
     roles = asked.find_roles(list(columns))
     tests = [n for n in columns if n not in (*roles.drop, roles.prior)]
     notes += [*columns.all_remarks(tests), *note_roles(roles)]
     y, weights = _take_roles(columns, asked.data, asked.target, roles.prior, roles.drop)
+    learner = suit_learner(asked.learner, asked.method, asked.target, y, notes)
+    asked = asked._replace(learner=learner)
     estimator = asked.make(columns, roles.drop)
     tell(f"{len(y):,} rows, {len(columns):,} tests")
     model = _fit(estimator, notes, tell, columns, y, sample_weight=weights)
     result = evaluate(model.policy_, columns, y, sample_weight=weights)
-    return model, result, len(y)
+    return asked, model, result, len(y)
 
 
-def _learn_stored(
-    asked: Asked, notes: list[str], tell: Tell
-) -> tuple[Any, Evaluation, int]:
+def _learn_stored(asked: Asked, notes: list[str], tell: Tell) -> Learned:
     """Do the same with rows that are coded on disk, and figures of the first rows."""
     names = read_names(asked.data, separator=asked.reading["separator"])
     roles = asked.find_roles(names)
@@ -195,19 +203,7 @@ def _learn_stored(
         if len(y) < rows.store.n_rows:
             notes.append(f"Figures are of the first {len(y):,} rows.")
         result = evaluate(model.policy_, columns, y)
-        return model, result, rows.store.n_rows
-
-
-def _find(name: str) -> Learner:
-    # Only now, so that something is shown before scikit-learn is there.
-    from askless.learn import LEARNERS
-
-    if name not in LEARNERS:
-        raise UnknownNameError(
-            f"A learner must be one of {', '.join(LEARNERS)}. Got {name!r}. "
-            f"{suggest_name(name, LEARNERS)}See `askless methods`."
-        )
-    return LEARNERS[name]
+        return asked, model, result, rows.store.n_rows
 
 
 def _take_roles(

@@ -15,7 +15,7 @@ from askless.cli._output import (
     print_table,
     say,
 )
-from askless.learn import LEARNERS, Learner
+from askless.learn import LEARNERS, NUMBER_LEARNERS, Learner
 from askless.solve import METHODS, Method, load_entry_points
 
 __all__ = ["methods_command"]
@@ -30,7 +30,7 @@ def methods_command(as_json: bool) -> None:
         print_json(
             {
                 "methods": [_describe(method) for method in METHODS.values()],
-                "learners": [_describe_learner(one) for one in LEARNERS.values()],
+                "learners": [_describe_learner(one) for one in _list_learners()],
             }
         )
         return
@@ -42,7 +42,7 @@ def methods_command(as_json: bool) -> None:
             say()
             print_table(["option", "meaning"], method.options.items(), indent=2)
     say("", "Options are given as: askless solve ... --option NAME=VALUE")
-    for learner in LEARNERS.values():
+    for learner in _list_learners():
         print_heading(f"fit --method {learner.name}")
         print_paragraph(learner.summary)
         if learner.is_anytime:
@@ -51,6 +51,10 @@ def methods_command(as_json: bool) -> None:
         options = [(name, repr(value)) for name, value in _options(learner).items()]
         print_table(["option", "default"], options, indent=2)
     say("", "Options are given as: askless fit ... --option NAME=VALUE")
+
+
+def _list_learners() -> list[Learner]:
+    return [*LEARNERS.values(), *NUMBER_LEARNERS.values()]
 
 
 def _describe(method: Method) -> dict[str, object]:

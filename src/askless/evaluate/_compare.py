@@ -16,7 +16,7 @@ from askless.evaluate._drift import count_visits
 from askless.evaluate._evaluate import evaluate, evaluate_rows
 from askless.evaluate._evaluation import Evaluation
 from askless.evaluate._same_terms import draw_rows, settle_prices
-from askless.exceptions import InvalidTableError
+from askless.exceptions import InvalidOptionError, InvalidTableError
 from askless.policy import Policy, Tree
 from askless.problem import Outcome, Table
 
@@ -83,6 +83,11 @@ class Comparison:
             },
         }
 
+    def _listed_changes(self) -> list[tuple[tuple[Outcome, Outcome], float]]:
+        """Return the changes that are worth a line; numbers change in most rows."""
+        is_number = not np.isnan(self.first.squared_error)
+        return [] if is_number else list(self.changes.items())[:5]
+
     def __str__(self) -> str:
         a, b = self.first, self.second
         lines = [
@@ -96,7 +101,12 @@ class Comparison:
             lines.append(
                 f"  error          {100 * a.error:.3g} % -> {100 * b.error:.3g} %"
             )
-        for (old, new), share in list(self.changes.items())[:5]:
+        if not np.isnan(a.squared_error):
+            lines.append(
+                f"  error          {a.absolute_error:.4g} -> {b.absolute_error:.4g} on "
+                f"average, {a.squared_error:.4g} -> {b.squared_error:.4g} squared"
+            )
+        for (old, new), share in self._listed_changes():
             lines.append(f"  {100 * share:.3g} %: {old!r} -> {new!r}")
         moved = sorted(self.bought.items(), key=lambda item: -_change(item[1]))
         for name, (old_share, new_share) in moved[:5]:
@@ -106,6 +116,14 @@ class Comparison:
                     f"{100 * new_share:.3g} %"
                 )
         return "\n".join(lines)
+
+
+def _check_alike(first: Policy, second: Policy) -> None:
+    if first.answers_number != second.answers_number:
+        raise InvalidOptionError(
+            "Both policies must decide classes, or both say numbers. Got one of each. "
+            "Compare policies of the same target."
+        )
 
 
 def _change(shares: tuple[float, float]) -> float:
@@ -155,6 +173,7 @@ def compare(
       33.3 %: 'b' -> 'a'
       't1' bought by 66.7 % -> 0 %
     """
+    _check_alike(first, second)
     if costs is not None:
         notes: list[str] = []
         first, second = first.with_costs(costs), second.with_costs(costs)

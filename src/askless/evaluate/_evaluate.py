@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,8 @@ def evaluate(
         A known table, every unknown outcome of which is followed both ways with the
         right chances; or rows of raw values.
     y : array-like of shape (n_rows,), optional
-        The true class of each row; not for a table.
+        The true class of each row, or the true number of a policy that says numbers;
+        not for a table.
     sample_weight : array-like of shape (n_rows,), optional
         The weight of each row; not for a table, which has a prior.
     costs : Costs, mapping or sequence, optional
@@ -86,6 +87,11 @@ def evaluate(
 
 
 def _evaluate_table(policy: Policy, table: Table) -> Evaluation:
+    if policy.answers_number:
+        raise InvalidTableError(
+            "A policy that says numbers must be evaluated on rows and their numbers. "
+            "Got a table, which has classes. Pass rows and y."
+        )
     true = _true_classes(policy, table)
     try:
         endings = walk_table(policy, table, MOST_ENDINGS)
@@ -193,8 +199,7 @@ def evaluate_rows(
             "There must be at least one row to evaluate. Got none. Check the data."
         )
     weights = _check_weights(sample_weight, n)
-    error = np.full(n, np.nan)
-    mistake_cost = None
+    errors = _Errors(np.full(n, np.nan))
     if y is not None:
         true = clean_column(y, "y")
         if len(true) != n:
@@ -202,29 +207,72 @@ def evaluate_rows(
                 f"There must be a class for each row. Got {len(true)} for {n} rows. "
                 "Pass as many as there are rows."
             )
-        truth, decision = _match_classes(policy, true, decided)
-        error = (truth != decision).astype(np.float64)
-        if policy.mistakes is not None:
-            if np.any(truth < 0):
-                new = true.tolist()[np.flatnonzero(truth < 0)[0]]
-                raise InvalidTableError(
-                    "To price mistakes, every true class must be known to the policy. "
-                    f"Got {new!r}. Leave such rows out."
-                )
-            mistake_cost = float(policy.mistakes[truth, decision] @ weights)
+        judge = _judge_numbers if policy.answers_number else _judge_classes
+        errors = judge(policy, true, decided, weights)
     costs, where = np.unique(cost, return_inverse=True)
     found = Evaluation(
         expected_cost=float(cost @ weights),
         worst_cost=float(cost.max()),
-        error=float(error @ weights),
-        mistake_cost=mistake_cost,
+        error=errors.share,
+        mistake_cost=errors.mistake_cost,
         case_cost=cost,
         case_worst=cost,
-        case_error=error,
+        case_error=errors.by_row,
         costs=costs,
         weights=_sum_by(where, weights),
+        squared_error=errors.squared,
+        absolute_error=errors.absolute,
     )
     return found, decided
+
+
+class _Errors(NamedTuple):
+    """How wrong rows are: how often, or how far off."""
+
+    by_row: NDArray[np.float64]
+    share: float = float("nan")
+    mistake_cost: float | None = None
+    squared: float = float("nan")
+    absolute: float = float("nan")
+
+
+def _judge_classes(
+    policy: Policy,
+    true: NDArray[Any],
+    decided: NDArray[Any],
+    weights: NDArray[np.float64],
+) -> _Errors:
+    truth, decision = _match_classes(policy, true, decided)
+    is_wrong = (truth != decision).astype(np.float64)
+    mistake_cost = None
+    if policy.mistakes is not None:
+        if np.any(truth < 0):
+            new = true.tolist()[np.flatnonzero(truth < 0)[0]]
+            raise InvalidTableError(
+                "To price mistakes, every true class must be known to the policy. "
+                f"Got {new!r}. Leave such rows out."
+            )
+        mistake_cost = float(policy.mistakes[truth, decision] @ weights)
+    return _Errors(is_wrong, float(is_wrong @ weights), mistake_cost)
+
+
+def _judge_numbers(
+    policy: Policy,
+    true: NDArray[Any],
+    said: NDArray[Any],
+    weights: NDArray[np.float64],
+) -> _Errors:
+    try:
+        gap = np.abs(true.astype(np.float64) - said)
+    except (TypeError, ValueError):
+        gap = np.full(len(said), np.nan)
+    if not np.isfinite(gap).all():
+        first = true.tolist()[int(np.flatnonzero(~np.isfinite(gap))[0])]
+        raise InvalidTableError(
+            "A policy that says numbers must be judged by numbers. Got "
+            f"{first!r}. Leave such rows out, or check which column is the target."
+        )
+    return _Errors(gap, squared=float(gap**2 @ weights), absolute=float(gap @ weights))
 
 
 def _match_classes(

@@ -25,7 +25,8 @@ class Evaluation:
     worst_cost : float
         Largest cost that any case can come to.
     error : float
-        Share of the weight that is decided wrongly; NaN if the classes are not known.
+        Share of the weight that is decided wrongly; NaN if the classes are not known,
+        or if the policy says numbers.
     mistake_cost : float or None
         Mean cost of wrong decisions; None if the policy has no mistake costs.
     case_cost : ndarray of shape (n_cases,)
@@ -33,7 +34,7 @@ class Evaluation:
     case_worst : ndarray of shape (n_cases,)
         Largest cost of each case.
     case_error : ndarray of shape (n_cases,)
-        Chance that each case is decided wrongly.
+        Chance that each case is decided wrongly; of numbers, how far off each one is.
     costs, weights : ndarray
         The distribution of the cost: different costs, ascending, and their weights.
     is_exact : bool
@@ -41,6 +42,9 @@ class Evaluation:
         not known (NaN).
     margin : float
         Half the width of the 99 % interval of a sampled expected cost, else 0.
+    squared_error, absolute_error : float
+        Of a policy that says numbers: the mean of the squares of the differences from
+        the true ones, and of their sizes. NaN elsewhere.
 
     Examples
     --------
@@ -62,6 +66,8 @@ class Evaluation:
     weights: NDArray[np.float64]
     is_exact: bool = True
     margin: float = 0.0
+    squared_error: float = float("nan")
+    absolute_error: float = float("nan")
 
     @property
     def n_cases(self) -> int:
@@ -104,6 +110,11 @@ class Evaluation:
         ]
         if not np.isnan(self.error):
             lines.append(f"  error          {100 * self.error:.3g} %")
+        if not np.isnan(self.squared_error):
+            lines.append(
+                f"  error          {self.absolute_error:.4g} on average, "
+                f"{self.squared_error:.4g} squared"
+            )
         if self.mistake_cost is not None and not np.isnan(self.mistake_cost):
             lines.append(
                 f"  mistakes       {self.mistake_cost:.4g}, with the tests "
@@ -113,6 +124,8 @@ class Evaluation:
 
     def __repr__(self) -> str:
         error = "" if np.isnan(self.error) else f", error {100 * self.error:.3g} %"
+        if not np.isnan(self.squared_error):
+            error = f", absolute error {self.absolute_error:.4g}"
         return (
             f"Evaluation({self.n_cases:,} cases, expected cost "
             f"{self.expected_cost:.4g}, worst cost {self.worst_cost:.4g}{error})"
@@ -157,4 +170,14 @@ class Evaluation:
             "total_cost": self.total_cost,
             "is_exact": self.is_exact,
             **({} if self.is_exact else {"margin": self.margin}),
+            **self._sizes_of_errors(),
+        }
+
+    def _sizes_of_errors(self) -> dict[str, float]:
+        """Return the errors of a policy that says numbers, by name."""
+        if np.isnan(self.squared_error):
+            return {}
+        return {
+            "squared_error": self.squared_error,
+            "absolute_error": self.absolute_error,
         }

@@ -62,16 +62,17 @@ def frontier(
     X : frame, mapping of columns, or array-like of shape (n_rows, n_tests)
         Raw values.
     y : array-like of shape (n_rows,)
-        The class of each row.
+        The class, or the number, of each row.
     costs : Costs, mapping or sequence, optional
         What each test costs; 1 each by default. Set on every model that has a parameter
         ``costs`` which is None, and the price of all tests is charged for models that
         cannot say what a row pays.
     cv : int or splitter, default=5
         How many folds, stratified by class, or a splitter of scikit-learn.
-    metric : {"error", "mistakes"} or callable, default="error"
+    metric : {"error", "mistakes", "squared", "absolute"} or callable, default="error"
         The share of wrong decisions, their mean cost, or ``metric(y_true, y_pred)``;
-        smaller is better.
+        smaller is better. For models that say numbers, the mean "squared" or "absolute"
+        error; folds are then drawn evenly.
     budgets : sequence of float or int, optional
         Which budgets, or how many between the cheapest test and all tests; 8 by
         default.
@@ -121,7 +122,8 @@ def frontier(
     data = read_data(X, y, costs)
     targets = choose_budgets(budgets, data.prices)
     judge = make_metric(metric, data.costs, np.unique(data.y))
-    folds = list_folds(cv, data.y, random_state)
+    is_number = metric in ("squared", "absolute")
+    folds = list_folds(cv, data.y, random_state, is_number=is_number)
     fits = [
         _Fit(number, fold, name, model, setting)
         for number, fold in enumerate(folds)

@@ -135,12 +135,16 @@ def make_metric(metric: str | Metric, costs: Costs, classes: Any) -> Metric:
         return metric
     if metric == "error":
         return lambda true, decided: float(np.mean(true != decided))
+    if metric == "squared":
+        return lambda true, said: float(np.mean((true - said) ** 2))
+    if metric == "absolute":
+        return lambda true, said: float(np.mean(np.abs(true - said)))
     matrix = costs.mistake_matrix(tuple(classes.tolist()))
     if metric != "mistakes" or matrix is None:
         raise InvalidOptionError(
-            "metric must be 'error', 'mistakes' where the costs price mistakes, or a "
-            f"function of the true and the decided classes. Got {metric!r}. Leave it "
-            "out to count errors."
+            "metric must be 'error', 'mistakes' where the costs price mistakes, "
+            "'squared' or 'absolute' of numbers, or a function of the true and the "
+            f"decided classes. Got {metric!r}. Leave it out to count errors."
         )
 
     def price(true: NDArray[Any], decided: NDArray[Any]) -> float:
@@ -154,11 +158,18 @@ def make_metric(metric: str | Metric, costs: Costs, classes: Any) -> Metric:
 
 
 def list_folds(
-    cv: Any, y: NDArray[Any], random_state: int
+    cv: Any, y: NDArray[Any], random_state: int, *, is_number: bool = False
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Return the rows to learn from and the rows to measure on, for each fold."""
-    from sklearn.model_selection import StratifiedKFold
+    from sklearn.model_selection import KFold, StratifiedKFold
 
+    if isinstance(cv, int) and is_number:
+        if not 2 <= cv <= len(y):
+            raise InvalidOptionError(
+                f"There must be from 2 folds to {len(y)}, the number of rows. Got "
+                f"cv={cv}. 5 is usual."
+            )
+        cv = KFold(cv, shuffle=True, random_state=random_state)
     if isinstance(cv, int):
         smallest = int(np.unique(y, return_counts=True)[1].min())
         if not 2 <= cv <= smallest:

@@ -165,7 +165,12 @@ def charge_text(tree: Tree, node: int) -> str:
 
 
 def decision_text(tree: Tree, node: int) -> tuple[str, str]:
-    """Return what a node decides, and its share if it is not certain."""
+    """Return what a node decides, and its share if it is not certain.
+
+    A number has no share.
+    """
+    if tree.answers_number:
+        return number_text(tree.answer(node)), ""
     decision = int(tree.node_decision[node])
     decided = escape_unprintable(str(tree.classes[decision]))
     share = tree.class_shares(node)[decision]

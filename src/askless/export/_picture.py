@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from askless._text import escape_unprintable
 from askless.exceptions import InvalidOptionError
 from askless.export._colours import colours_of
 from askless.export._fold import find_folded
+from askless.export._kinds import Kinds, kinds_of
 from askless.export._labels import (
     branch_label,
     charge_text,
@@ -77,7 +79,7 @@ class Picture:
     title: str
     boxes: tuple[Box, ...]
     facts: tuple[tuple[str, str], ...]
-    # Class, colour, share of the cases that it is decided for.
+    # Class or band of numbers, colour, share of the cases that it is decided for.
     legend: tuple[tuple[str, str, float], ...]
     colours: tuple[str, ...]
     classes: tuple[str, ...]
@@ -144,7 +146,7 @@ def picture_of(
         raise InvalidOptionError(
             f"The budget must be >= 0. Got {budget}. Leave it out if there is none."
         )
-    shares = node_shares(tree)
+    shares, kinds = node_shares(tree), kinds_of(tree)
     folded = find_folded(tree, shares, max_depth=max_depth, max_nodes=max_nodes)
     place_of: dict[int, int] = {}
     boxes: list[Box] = []
@@ -153,15 +155,15 @@ def picture_of(
         place_of[node] = len(boxes)
         parent = place_of.get(int(tree.parent[node]), -1)
         is_folded = folded is not None and bool(folded[node])
-        boxes.append(_box(tree, node, parent, shares[node], is_folded, budget))
+        boxes.append(_box(tree, kinds, node, parent, shares[node], is_folded, budget))
         node = int(tree.subtree_end[node]) if is_folded else node + 1
     order = order_classes([tree]) if order is None else order
     leaves = np.flatnonzero(tree.test < 0)
-    decided = np.zeros(len(tree.classes))
-    np.add.at(decided, tree.node_decision[leaves], shares[leaves])
-    colours = colours_of(order, len(tree.classes))
-    classes = tuple(escape_unprintable(str(label)) for label in tree.classes)
-    used = set(tree.node_decision[leaves].tolist())
+    classes = kinds.labels
+    decided = np.zeros(len(classes))
+    np.add.at(decided, kinds.of_node[leaves], shares[leaves])
+    colours = kinds.colours or colours_of(order, len(classes))
+    used = set(kinds.of_node[leaves].tolist())
     return Picture(
         title=escape_unprintable(title or "What to ask, and what to decide"),
         boxes=tuple(boxes),
@@ -179,7 +181,9 @@ def picture_of(
 
 
 def order_classes(trees: Sequence[Tree]) -> list[int]:
-    """Return the classes, the one that is decided most often first."""
+    """Return the classes, the one decided most often first; bands as they are."""
+    if trees[0].answers_number:
+        return list(range(len(kinds_of(trees[0]).labels)))
     decided = np.zeros(len(trees[0].classes))
     present = np.zeros(len(trees[0].classes))
     for tree in trees:
@@ -192,6 +196,7 @@ def order_classes(trees: Sequence[Tree]) -> list[int]:
 
 def _box(
     tree: Tree,
+    kinds: Kinds,
     node: int,
     parent: int,
     share: float,
@@ -215,8 +220,8 @@ def _box(
         certainty=certainty if is_leaf else "",
         spent=number_text(tree.spent[node]),
         share=float(share),
-        mix=_mix(tree, node),
-        decision=int(tree.node_decision[node]),
+        mix=_mix(kinds.shares_at(node)),
+        decision=int(kinds.of_node[node]),
         is_leaf=is_leaf,
         n_hidden=int(tree.subtree_end[node] - node - 1) if is_folded else 0,
         is_over=bool(is_over),
@@ -225,8 +230,7 @@ def _box(
     )
 
 
-def _mix(tree: Tree, node: int) -> tuple[tuple[int, float], ...]:
-    shares = tree.class_shares(node)
+def _mix(shares: NDArray[np.float64]) -> tuple[tuple[int, float], ...]:
     order = np.argsort(-shares, kind="stable")
     order = order[shares[order] > 0]
     shown = [(int(c), float(shares[c])) for c in order[:MOST_MIXED]]
@@ -244,7 +248,7 @@ def _fold_facts(
 
 
 def _facts(
-    tree: Tree, shares: np.typing.NDArray[np.float64], budget: float | None
+    tree: Tree, shares: NDArray[np.float64], budget: float | None
 ) -> tuple[tuple[str, str], ...]:
     facts = [
         ("expected cost", f"{tree.expected_cost:.4g}"),

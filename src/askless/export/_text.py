@@ -163,7 +163,11 @@ def _ensemble_lines(ensemble: Ensemble) -> list[str]:
             f"  {names[test]:{width}}  {ensemble.prices.full[test]:.6g}  in "
             f"{n_users[test]} trees{', asked first' if test == first else ''}"
         )
-    if ensemble.threshold is not None:
+    if ensemble.threshold is not None and ensemble.answers_number:
+        # The deviation of what is open; a threshold of 0 stops at once.
+        least = 1 / max(ensemble.threshold, 1e-300)
+        stop = f"what is open would change the number by about {least:.4g} or less"
+    elif ensemble.threshold is not None:
         stop = f"the lead is {ensemble.threshold:.4g} deviations of what is open"
     elif ensemble.is_complete:
         stop = "every tree has ended"

@@ -5,7 +5,7 @@ is evaluated, shown or run.
 """
 
 from askless.learn._group_worth import Worth, group_worth
-from askless.learn._registry import LEARNERS, Learner
+from askless.learn._registry import LEARNERS, NUMBER_LEARNERS, Learner
 from askless.learn._scoring import (
     make_cost_scorer,
     neg_normalised_cost,
@@ -19,6 +19,8 @@ from askless.learn.boost._candidates import BoostPoint
 from askless.learn.cost_tree._cost_tree import CostTreeClassifier
 from askless.learn.forest._budget_forest import BudgetForestClassifier
 from askless.learn.forest._curve import ForestPoint
+from askless.learn.regress._budget_boost import BudgetBoostRegressor
+from askless.learn.regress._cost_tree import CostTreeRegressor
 from askless.learn.rivals._astc import ASTCClassifier
 from askless.learn.rivals._cegb import CEGBClassifier
 from askless.learn.rivals._plain_forest import PlainForestClassifier
@@ -41,12 +43,14 @@ __all__ = [
     "AdaptivePoint",
     "BoostPoint",
     "BudgetBoostClassifier",
+    "BudgetBoostRegressor",
     "BudgetForestClassifier",
     "C45Classifier",
     "CEGBClassifier",
     "CSID3Classifier",
     "CodeStore",
     "CostTreeClassifier",
+    "CostTreeRegressor",
     "DTMCClassifier",
     "EG2Classifier",
     "ForestPoint",
@@ -56,6 +60,7 @@ __all__ = [
     "LEARNERS",
     "LSID3Classifier",
     "Learner",
+    "NUMBER_LEARNERS",
     "PlainForestClassifier",
     "ValidationPoint",
     "Worth",

@@ -1,4 +1,4 @@
-"""What every classifier of Askless shares: ``fit``, and predicting by its policy.
+"""What every estimator of Askless shares: ``fit``, and predicting by its policy.
 
 An estimator here is parameters and a ``policy_``; everything that a fitted model can
 do, the policy does. This module must not know how any learner grows its policy.
@@ -18,8 +18,10 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from askless._progress import Callback, Reporter
 from askless.exceptions import DegeneratePolicyWarning, InvalidOptionError
+from askless.learn._checks import check_max_cost
 from askless.learn._class_weight import weigh_classes
 from askless.learn._examples import Examples, StoredExamples, Values
+from askless.learn._max_cost import hide_dear_tests, limit_policy
 from askless.learn._mistakes import settle_costs
 from askless.learn._reading import (
     read_known_rows,
@@ -34,31 +36,94 @@ from askless.learn.store._code_store import CodeStore
 from askless.policy import Policy, explain_degenerate
 from askless.problem._jobs import count_threads
 
-__all__ = ["CostClassifier", "PolicyClassifier"]
+__all__ = ["CostClassifier", "CostEstimator", "PolicyClassifier", "PolicyEstimator"]
 
 
-class CostClassifier(ClassifierMixin, BaseEstimator):
+class CostEstimator(BaseEstimator):
+    """Base of all estimators: says what rows are decided, and what they pay.
+
+    Subclasses set ``costs`` and ``n_jobs`` in ``__init__``, and say what rows are
+    decided and pay (``_run``).
+    """
+
+    costs: Any
+    n_jobs: int | None = None
+    point_: ValidationPoint | None
+    # Whether codes are all that is learned from; then they may come from a store.
+    _reads_codes: ClassVar[bool] = False
+
+    @abstractmethod
+    def _run(self, values: Values) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return the decision for each row and what it pays, in one run."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the decision for each row."""
+        return self.predict_and_cost(X)[0]
+
+    def cost(self, X: Any) -> NDArray[np.float64]:
+        """Return what each row pays for the tests that it is asked."""
+        return self.predict_and_cost(X)[1]
+
+    def predict_and_cost(self, X: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return the decision for each row and what it pays, in one run."""
+        return self._run(self._rows(X))
+
+    def _rows(self, X: Any) -> Values:
+        check_is_fitted(self)
+        return read_rows(self, X, reset=False)[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class PolicyEstimator(CostEstimator):
+    """Base of the estimators that learn a policy and let it decide."""
+
+    policy_: Policy
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """How much each column moves what the model says; adds up to 1.
+
+        ``policy_.importances(X, y, by="saving")`` says what each of them saves.
+        """
+        found = self._policy.importances()
+        return np.array(list(found.values()))
+
+    def cost(self, X: Any) -> NDArray[np.float64]:
+        """Return what each row pays for the tests that it is asked."""
+        return self._policy.cost(self._rows(X), n_jobs=self.n_jobs)
+
+    @property
+    def _policy(self) -> Policy:
+        check_is_fitted(self)
+        policy: Policy = self.policy_
+        return policy
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+class CostClassifier(ClassifierMixin, CostEstimator):
     """Base of all classifiers: reads what ``fit`` is given, and prices decisions.
 
     Subclasses set ``costs``, ``mistakes`` and ``n_jobs`` in ``__init__``, and say how
     to learn (``_learn``) and what rows are decided and pay (``_run``).
     """
 
-    costs: Any
     mistakes: Any
     class_weight: Any = None
-    n_jobs: int | None = None
     # Whether it weighs mistakes on a class instead of rows.
     _prices_classes: ClassVar[bool] = False
-    point_: ValidationPoint | None
 
     @abstractmethod
     def _learn(self, examples: Examples) -> None:
         """Learn from examples. Sets ``point_`` if it chooses on validation rows."""
-
-    @abstractmethod
-    def _run(self, values: Values) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Return the decision for each row and what it pays, in one run."""
 
     @abstractmethod
     def _mistake_matrix(self) -> NDArray[np.float64] | None:
@@ -140,9 +205,6 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
             self.point_ = measure_rows(valid, decided, paid, examples.classes)
         return self
 
-    # Whether codes are all that is learned from; then they may come from a store.
-    _reads_codes: ClassVar[bool] = False
-
     def _check_store(self, store: CodeStore, y: Any, sample_weight: Any) -> None:
         if not self._reads_codes:
             raise InvalidOptionError(
@@ -155,18 +217,6 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
                 "A store must be given alone: it has its classes, and no weights. Got "
                 "y, sample_weight or class_weight as well. Leave them out."
             )
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the decision for each row."""
-        return self.predict_and_cost(X)[0]
-
-    def cost(self, X: Any) -> NDArray[np.float64]:
-        """Return what each row pays for the tests that it is asked."""
-        return self.predict_and_cost(X)[1]
-
-    def predict_and_cost(self, X: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Return the decision for each row and what it pays, in one run."""
-        return self._run(self._rows(X))
 
     def total_cost(self, X: Any, y: Any) -> NDArray[np.float64]:
         """Return what each row pays for its tests, and for the decision if it is wrong.
@@ -188,23 +238,12 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
         true = column_or_1d(y)
         return paid + mistake_costs(true, decided, classes, self._mistake_matrix())
 
-    def _rows(self, X: Any) -> Values:
-        check_is_fitted(self)
-        return read_rows(self, X, reset=False)[0]
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-
-class PolicyClassifier(CostClassifier):
+class PolicyClassifier(CostClassifier, PolicyEstimator):
     """Base of the classifiers that learn a policy and let it decide.
 
     Subclasses grow a policy from examples in ``_grow``.
     """
-
-    policy_: Policy
 
     @abstractmethod
     def _grow(self, examples: Examples) -> Policy:
@@ -216,11 +255,22 @@ class PolicyClassifier(CostClassifier):
     def _learn(self, examples: Examples) -> None:
         if self._draws_rows and not isinstance(examples, StoredExamples):
             examples = settle_order(examples)
-        self.policy_ = self._grow(examples)
+        self.policy_ = self._grow_within(examples)
         # One class leaves a policy nothing to say, and surprises nobody.
         reason = self._explain_degenerate() if len(examples.classes) > 1 else None
         if reason is not None:
             warnings.warn(reason, DegeneratePolicyWarning, stacklevel=3)
+
+    # What every row may cost, and whether the learner keeps it while it grows.
+    max_cost: float | None = None
+    _keeps_max_cost: ClassVar[bool] = False
+
+    def _grow_within(self, examples: Examples) -> Policy:
+        """Return a policy in which no row pays more than ``max_cost``."""
+        most = check_max_cost(self.max_cost)
+        if most is None or self._keeps_max_cost:
+            return self._grow(examples)
+        return limit_policy(self._grow(hide_dear_tests(examples, most)), most)
 
     def _explain_degenerate(self) -> str | None:
         """Return why the policy has nothing to say, or None if it has."""
@@ -238,31 +288,6 @@ class PolicyClassifier(CostClassifier):
         decided = self._policy.predict(self._rows(X), n_jobs=self.n_jobs)
         return decided.astype(self.classes_.dtype, copy=False)
 
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """How much each column moves what the model says; adds up to 1.
-
-        ``policy_.importances(X, y, by="saving")`` says what each of them saves.
-        """
-        found = self._policy.importances()
-        return np.array(list(found.values()))
-
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of each class of ``classes_`` where each row ends."""
         return self._policy.predict_proba(self._rows(X), n_jobs=self.n_jobs)
-
-    def cost(self, X: Any) -> NDArray[np.float64]:
-        """Return what each row pays for the tests that it is asked."""
-        return self._policy.cost(self._rows(X), n_jobs=self.n_jobs)
-
-    @property
-    def _policy(self) -> Policy:
-        check_is_fitted(self)
-        policy: Policy = self.policy_
-        return policy
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags

@@ -17,7 +17,9 @@ __all__ = [
     "ALPHA_GRID",
     "check_budget",
     "check_choice",
+    "check_confidence",
     "check_count",
+    "check_max_cost",
     "check_max_depth",
     "check_number",
     "check_share",
@@ -107,6 +109,42 @@ def check_budget(value: object) -> float | None:
     raise InvalidOptionError(
         f"budget must be a number >= 0, or None for no limit. Got {value!r}. It is in "
         "the unit of the costs."
+    )
+
+
+def check_max_cost(value: object) -> float | None:
+    """Return what any row may cost; None for no limit.
+
+    Examples
+    --------
+    >>> check_max_cost(3), check_max_cost(None)
+    (3.0, None)
+    """
+    if value is None:
+        return None
+    if _is_number(value, 0.0):
+        return float(value)  # type: ignore[arg-type]
+    raise InvalidOptionError(
+        f"max_cost must be >= 0. Got {value!r}. Leave it out for no limit."
+    )
+
+
+def check_confidence(value: object) -> float | None:
+    """Return how sure a budget must be to hold; None for the rows to choose on only.
+
+    Examples
+    --------
+    >>> check_confidence(0.95), check_confidence(None)
+    (0.95, None)
+    """
+    if value is None:
+        return None
+    if _is_number(value, 0.5) and float(value) < 1:  # type: ignore[arg-type]
+        return float(value)  # type: ignore[arg-type]
+    raise InvalidOptionError(
+        "budget_confidence must be at least 0.5 and below 1. Got "
+        f"{value!r}. Leave it out for 0.95, or give None to keep the budget on the "
+        "rows to choose on only."
     )
 
 

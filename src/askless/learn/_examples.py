@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core.bagging._samples import Bundles
 from askless._core.code._codes import encode_matrix
 from askless._progress import Reporter
 from askless.exceptions import InvalidTableError
@@ -55,7 +56,8 @@ class KnownRows:
     values : ndarray of floats of shape (n_rows, n_tests), or Columns
         Raw values; NaN and None are missing.
     class_ids : ndarray of integers of shape (n_rows,)
-        The class of each row; -1 for one that the learner has not met.
+        The class of each row; -1 for one that the learner has not met. Of learners of
+        numbers, the number of each row.
     weights : ndarray of shape (n_rows,) or None
         The weight of each row; None for 1 each.
     """
@@ -89,7 +91,7 @@ class Examples:
     names : list of str
         The names of the tests.
     classes : tuple
-        The classes, ascending.
+        The classes, ascending; none for learners of numbers.
     costs : Costs
         What tests and, if anyone has said so, mistakes cost.
     n_threads : int
@@ -173,6 +175,8 @@ class CodedExamples:
         Row weights in the same order.
     is_kept : ndarray of bool of shape (n_rows,) or None
         Which rows to learn from, if some are set aside; None for all.
+    bundles : Bundles or None
+        Tests of two outcomes eight to a byte, if they were made.
     """
 
     tests: tuple[Test, ...]
@@ -180,6 +184,7 @@ class CodedExamples:
     class_rows: NDArray[np.int64]
     weights: NDArray[np.float64] | None
     is_kept: NDArray[np.bool_] | None = None
+    bundles: Bundles | None = None
 
     @property
     def n_rows(self) -> int:

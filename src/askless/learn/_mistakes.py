@@ -11,10 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askless.exceptions import InvalidOptionError
 from askless.learn._class_weight import class_factors
 from askless.problem import Costs, PriceList, as_costs
 
-__all__ = ["average_mistake", "settle_costs", "settle_mistakes", "weigh_mistakes"]
+__all__ = [
+    "UNPRICED",
+    "average_mistake",
+    "settle_costs",
+    "settle_mistakes",
+    "settle_number_costs",
+    "weigh_mistakes",
+]
 
 # A mistake that nobody has priced costs this many times all tests together.
 UNPRICED = 10.0
@@ -43,6 +51,29 @@ def settle_costs(costs: Any, n_tests: int, mistakes: Any = None) -> Costs:
     """
     settled = as_costs(costs, n_tests)
     return settled if mistakes is None else settled.with_mistakes(mistakes)
+
+
+def settle_number_costs(costs: Any, n_tests: int) -> Costs:
+    """Return the costs of the tests of a learner of numbers.
+
+    Parameters
+    ----------
+    costs, n_tests
+        See :func:`settle_costs`. Mistakes between classes are refused.
+
+    Examples
+    --------
+    >>> settle_number_costs([2, 3], 2).costs
+    {0: 2.0, 1: 3.0}
+    """
+    settled = as_costs(costs, n_tests)
+    if settled.mistakes is not None:
+        raise InvalidOptionError(
+            "A learner of numbers must be told what an error of 1 costs, as its own "
+            "parameter mistakes. Got costs that say what mistakes between classes "
+            "cost. Leave them out of the costs."
+        )
+    return settled
 
 
 def settle_mistakes(

@@ -26,8 +26,10 @@ __all__ = [
     "check_finite",
     "number_classes",
     "read_known_rows",
+    "read_number_rows",
     "read_rows",
     "read_stored_rows",
+    "read_valid_numbers",
     "read_validation_rows",
 ]
 
@@ -83,16 +85,52 @@ def read_known_rows(
     class_ids = class_ids.astype(np.min_scalar_type(len(classes)), copy=False)
     if sample_weight is None:
         return KnownRows(values, class_ids), names, classes
-    weights = _check_sample_weight(
-        sample_weight,
-        y if isinstance(values, dict) else values,
-        dtype=np.float64,
-        ensure_non_negative=True,
-    )
+    weights = _read_weights(values, y, sample_weight)
     rows = KnownRows(values, class_ids, weights)
     # Rows of weight 0 must not even choose a threshold.
     is_there = weights > 0
     return rows if is_there.all() else rows.take(is_there), names, classes
+
+
+def read_number_rows(
+    estimator: Any, X: Any, y: Any, sample_weight: Any
+) -> tuple[KnownRows, list[str]]:
+    """Return rows whose numbers are known, without those of weight 0; and names."""
+    values, names = read_rows(estimator, X, reset=True, y=y)
+    numbers = _read_numbers(y, count_rows(values), "y")
+    if sample_weight is None:
+        return KnownRows(values, numbers), names
+    rows = KnownRows(values, numbers, _read_weights(values, numbers, sample_weight))
+    assert rows.weights is not None
+    is_there = rows.weights > 0
+    return rows if is_there.all() else rows.take(is_there), names
+
+
+def read_valid_numbers(
+    estimator: Any, X: Any, y: Any, eval_set: Any = None
+) -> KnownRows | None:
+    """Return the validation rows of a learner of numbers, if any were given."""
+    X, y = _find_validation(X, y, eval_set)
+    if X is None:
+        return None
+    values = read_rows(estimator, X, reset=False)[0]
+    return KnownRows(values, _read_numbers(y, count_rows(values), "y_valid"))
+
+
+def _read_numbers(y: Any, n_rows: int, name: str) -> NDArray[np.float64]:
+    given = column_or_1d(y, warn=True)
+    _check_lengths(n_rows, len(given), name)
+    try:
+        numbers: NDArray[np.float64] = given.astype(np.float64)
+    except (TypeError, ValueError):
+        numbers = np.full(len(given), np.nan)
+    if not np.isfinite(numbers).all():
+        first = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise InvalidTableError(
+            f"Every row must have a finite number. Got {given[first]!r} in row {first} "
+            f"of {name}. Leave such rows out, or use a learner of classes."
+        )
+    return numbers
 
 
 def read_stored_rows(
@@ -111,13 +149,7 @@ def read_validation_rows(
 
     A class that is not among those to learn is always decided wrongly.
     """
-    if eval_set is not None:
-        X, y = _read_eval_set(eval_set, is_given=X is not None or y is not None)
-    if (X is None) != (y is None):
-        raise InvalidOptionError(
-            "X_valid and y_valid must be given together. Got one of them. Give both, "
-            "or neither."
-        )
+    X, y = _find_validation(X, y, eval_set)
     if X is None:
         return None
     values = read_rows(estimator, X, reset=False)[0]
@@ -125,6 +157,28 @@ def read_validation_rows(
     _check_lengths(count_rows(values), len(y), "y_valid")
     place = {known: i for i, known in enumerate(classes.tolist())}
     return KnownRows(values, np.array([place.get(true, -1) for true in y]))
+
+
+def _find_validation(X: Any, y: Any, eval_set: Any) -> tuple[Any, Any]:
+    """Return validation rows and what is known of them, in whichever way they came."""
+    if eval_set is not None:
+        return _read_eval_set(eval_set, is_given=X is not None or y is not None)
+    if (X is None) != (y is None):
+        raise InvalidOptionError(
+            "X_valid and y_valid must be given together. Got one of them. Give both, "
+            "or neither."
+        )
+    return X, y
+
+
+def _read_weights(values: Values, y: Any, sample_weight: Any) -> NDArray[np.float64]:
+    weights: NDArray[np.float64] = _check_sample_weight(
+        sample_weight,
+        y if isinstance(values, dict) else values,
+        dtype=np.float64,
+        ensure_non_negative=True,
+    )
+    return weights
 
 
 def _read_eval_set(eval_set: Any, *, is_given: bool) -> tuple[Any, Any]:

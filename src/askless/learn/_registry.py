@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from askless.learn._base import PolicyClassifier
+from askless.learn._base import PolicyEstimator
 from askless.learn.boost._budget_boost import BudgetBoostClassifier
 from askless.learn.cost_tree._cost_tree import CostTreeClassifier
 from askless.learn.forest._budget_forest import BudgetForestClassifier
+from askless.learn.regress._budget_boost import BudgetBoostRegressor
+from askless.learn.regress._cost_tree import CostTreeRegressor
 from askless.learn.trees._greedy_family import (
     C45Classifier,
     CSID3Classifier,
@@ -19,7 +21,7 @@ from askless.learn.trees._greedy_tree import GreedyTreeClassifier
 from askless.learn.trees._icet import ICETClassifier
 from askless.learn.trees._look_ahead import ACTClassifier, LSID3Classifier
 
-__all__ = ["LEARNERS", "Learner"]
+__all__ = ["LEARNERS", "NUMBER_LEARNERS", "Learner"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Learner:
     """
 
     name: str
-    estimator: type[PolicyClassifier]
+    estimator: type[PolicyEstimator]
     summary: str
     is_anytime: bool = False
 
@@ -115,4 +117,22 @@ _LEARNERS = [
     ),
 ]
 
+_NUMBER_LEARNERS = [
+    Learner(
+        "number-tree",
+        CostTreeRegressor,
+        "Of numbers: a tree of least total cost, tests and the size of errors "
+        "together. Taken by default where the target has fractions.",
+        is_anytime=True,
+    ),
+    Learner(
+        "number-boost",
+        BudgetBoostRegressor,
+        "Of numbers: boosted trees that keep an average budget and buy features one by "
+        "one.",
+    ),
+]
+
+# Learners of classes, and of numbers.
 LEARNERS: dict[str, Learner] = {learner.name: learner for learner in _LEARNERS}
+NUMBER_LEARNERS: dict[str, Learner] = {one.name: one for one in _NUMBER_LEARNERS}

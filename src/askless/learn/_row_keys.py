@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core.code._row_keys import mix_numbers
 from askless.problem._column import Column, is_number
 from askless.problem._frames import Columns
 
@@ -21,8 +22,6 @@ __all__ = ["Keys", "key_columns", "key_rows", "key_values", "sample_rows"]
 
 Keys = NDArray[np.uint64]
 
-# Rows that are mixed at a time, few enough to stay in the cache.
-CHUNK = 2048
 # Odd numbers that mix bits well, as in common generators.
 MIX = np.uint64(0x9E3779B97F4A7C15)
 STIR = np.uint64(0xBF58476D1CE4E5B9)
@@ -40,18 +39,16 @@ def key_values(values: NDArray[Any] | Columns) -> Keys:
     (np.True_, np.False_)
     """
     if isinstance(values, np.ndarray):
-        parts = range(0, len(values), CHUNK)
-        mixed = [_mix_numbers(values[start : start + CHUNK]) for start in parts]
-        return np.concatenate([*mixed, np.zeros(0, dtype=np.uint64)])
+        return mix_numbers(_as_floats(values))
     return key_columns(values, [is_number(column) for column in values.values()])
 
 
 def key_columns(values: dict[str, Column], are_numbers: list[bool]) -> Keys:
     """Return the same for columns of which is known which ones are numbers."""
     columns = [
-        _mix_numbers(column[:, None], place)
+        mix_numbers(_as_floats(column[:, None]), place)
         if is_numeric
-        else _mix_bits(_text_bits(column)[:, None], place)
+        else _mix_text(column, place)
         for place, (column, is_numeric) in enumerate(
             zip(values.values(), are_numbers, strict=True)
         )
@@ -61,6 +58,9 @@ def key_columns(values: dict[str, Column], are_numbers: list[bool]) -> Keys:
 
 def key_rows(value_keys: Keys, class_ids: NDArray[Any]) -> Keys:
     """Return a number for each row that depends on its values and its class."""
+    if class_ids.dtype.kind == "f":
+        # Where numbers are learned: all of their bits.
+        class_ids = class_ids.astype(np.float64).view(np.int64)
     mixed_ids = (class_ids.astype(np.int64) + 1).astype(np.uint64) * MIX
     return _stir(value_keys + mixed_ids)
 
@@ -98,21 +98,16 @@ def sample_rows(
     return near[first[:n_most]], counts[:n_most].astype(np.int64)
 
 
-def _mix_numbers(numbers: Column, first: int = 0) -> Keys:
-    """Return the sum of the mixed numbers of each row."""
-    # One zero, and one NaN.
-    plain = np.asarray(numbers, dtype=np.float64) + 0.0
-    plain[np.isnan(plain)] = np.nan
-    return _mix_bits(np.ascontiguousarray(plain).view(np.uint64), first)
+def _as_floats(numbers: Column) -> Column:
+    is_real = numbers.dtype in (np.float32, np.float64)
+    return numbers if is_real else numbers.astype(np.float64)
 
 
-def _mix_bits(bits: Keys, first: int) -> Keys:
-    """Return the sum of mixed bits of each row; columns count from ``first``."""
-    places = np.arange(first + 1, first + 1 + bits.shape[1], dtype=np.uint64)
-    # Each column begins elsewhere, at numbers that have nothing to do with each other:
-    # with multiples of one number sums of different rows were the same now and then.
-    stirred = _stir(bits + _stir(places * MIX))
-    return np.asarray(stirred.sum(axis=1, dtype=np.uint64))
+def _mix_text(column: Column, place: int) -> Keys:
+    """Return the mixed text of a column of this number."""
+    # As `mix_numbers` mixes numbers: a column may turn out to be either.
+    start = _stir(np.array([place + 1], dtype=np.uint64) * MIX)
+    return _stir(_text_bits(column) + start)
 
 
 def _stir(bits: Keys) -> Keys:

@@ -8,6 +8,7 @@ row of weight 3 is three rows. This module must not know what is drawn.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +41,11 @@ def settle_order(examples: Examples) -> Examples:
     (True, None)
     """
     rows = examples.rows
-    order = np.argsort(mix_rows(rows), kind="stable")
     weights = rows.weights
+    # Rows of the same key are the same rows, so that their order matters only where
+    # they may weigh differently. An unstable sort is several times as fast.
+    kind: Any = "stable" if weights is not None else None
+    order = np.argsort(mix_rows(rows), kind=kind)
     if weights is None or not _are_counts(weights):
         return replace(examples, rows=rows.take(order))
     order = np.repeat(order, weights[order].astype(np.int64))

@@ -31,6 +31,7 @@ class ValidationPoint:
         Standard error of the mean cost; infinite for a single row.
     error : float
         Share of the rows that is decided wrongly; NaN if their classes are not known.
+        Of numbers, their mean squared, or absolute, error.
     n_rows : int
         How many rows it was measured on.
 
@@ -78,7 +79,7 @@ def standard_error(
 
 def summarise_rows(
     cost: NDArray[np.float64],
-    is_wrong: NDArray[np.bool_] | None,
+    is_wrong: NDArray[Any] | None,
     weights: NDArray[np.float64] | None = None,
 ) -> dict[str, Any]:
     """Return the fields of a point, given what each row pays and whether it is wrong.
@@ -87,8 +88,8 @@ def summarise_rows(
     ----------
     cost : ndarray of shape (n_rows,)
         What each row pays.
-    is_wrong : ndarray of bool of shape (n_rows,) or None
-        Whether it is decided wrongly, if that is known.
+    is_wrong : ndarray of shape (n_rows,) or None
+        Whether it is decided wrongly, or how large its error is, if that is known.
     weights : ndarray of shape (n_rows,), optional
         The weight of each row.
 

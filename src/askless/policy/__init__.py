@@ -10,6 +10,7 @@ from askless.policy._degenerate import explain_degenerate
 from askless.policy._file import load, policy_schema
 from askless.policy._nodes import Nodes
 from askless.policy._nodes_builder import NodesBuilder
+from askless.policy._number_tree import NumberTree
 from askless.policy._rule import Rule
 from askless.policy._sequence import Sequence
 from askless.policy._tree import Tree
@@ -25,6 +26,7 @@ __all__ = [
     "Forest",
     "Nodes",
     "NodesBuilder",
+    "NumberTree",
     "Output",
     "Policy",
     "Posterior",

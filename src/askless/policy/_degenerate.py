@@ -27,6 +27,8 @@ def explain_degenerate(policy: Policy) -> str | None:
     A policy should know two classes or more. Got one, 'same', so it decides that at
     once. Check the column of classes.
     """
+    if policy.answers_number:
+        return _explain_number(policy)
     if len(policy.classes) == 1:
         return (
             "A policy should know two classes or more. Got one, "
@@ -49,6 +51,18 @@ def explain_degenerate(policy: Policy) -> str | None:
                 f"whatever they show. {_why_the_same(policy, leaves)}"
             )
     return None
+
+
+def _explain_number(policy: Policy) -> str | None:
+    start = policy.initial_state()
+    if policy.next_test(start) is not None:
+        return None
+    return (
+        f"A policy should test before it decides. Got one that says "
+        f"{policy.answer(start):g} at once. No test that was tried is worth its price. "
+        "Raise the budget or the costs of mistakes, loosen what stops the growing, or "
+        "add tests that tell more."
+    )
 
 
 def _why_no_test(policy: Policy, start: Any) -> str:

@@ -14,6 +14,7 @@ from askless.exceptions import InvalidOptionError, InvalidTableError
 from askless.policy._base import Policy
 from askless.policy._node_policy import NodePolicy
 from askless.policy._nodes import Nodes
+from askless.policy._number_tree import NumberTree
 from askless.policy._walk_rows import walk_rows
 from askless.policy.ensemble._ensemble import Ensemble
 from askless.policy.ensemble._parts import EnsembleTrees
@@ -39,7 +40,7 @@ def gain_by_test(policy: Policy) -> Floats:
     elif isinstance(policy, NodePolicy):
         nodes = policy.nodes
         parent, ends, test = nodes.parent, nodes.subtree_end, nodes.test
-        weight, value = _leaf_shares(nodes, len(policy.classes))
+        weight, value = _leaf_says(policy)
     else:
         raise InvalidOptionError(
             "by='gain' must have trees. Got a policy that is a "
@@ -70,6 +71,15 @@ def _sum_subtrees(values: Floats, ends: NDArray[Any]) -> Floats:
     """Return the sum of the values of the subtree of each node, in preorder."""
     before = np.vstack([np.zeros(values.shape[1]), np.cumsum(values, axis=0)])
     return np.asarray(before[ends] - before[:-1])
+
+
+def _leaf_says(policy: NodePolicy) -> tuple[Floats, Floats]:
+    """Return the weight of each leaf, and its number or the shares of its classes."""
+    nodes = policy.nodes
+    if isinstance(policy, NumberTree):
+        weight = np.where(nodes.test < 0, nodes.total_weight, 0.0)
+        return weight, policy.values[:, None]
+    return _leaf_shares(nodes, len(policy.classes))
 
 
 def _leaf_shares(nodes: Nodes, n_classes: int) -> tuple[Floats, Floats]:
@@ -130,6 +140,11 @@ def saving_by_test(
 def _check_rows(
     policy: Policy, X: Any, y: Any, mistakes: Any, sample_weight: Any
 ) -> tuple[Floats, NDArray[np.int64], Floats]:
+    if policy.answers_number:
+        raise InvalidOptionError(
+            "by='saving' must have decisions between classes. Got a policy that says "
+            "numbers. Use by='gain'."
+        )
     if X is None or y is None:
         raise InvalidOptionError(
             "by='saving' must have rows whose class is known. Got "

@@ -42,9 +42,14 @@ class NodePolicy(Policy):
     ) -> None:
         super().__init__(tests, classes, prices, mistakes)
         if not is_checked:
-            check_nodes(nodes, self.tests, len(self.classes))
+            check_nodes(nodes, self.tests, self._n_kinds)
         self.nodes = nodes.decide(mistakes)
-        self.node_decision = check_decisions(self.nodes, len(self.classes))
+        self.node_decision = check_decisions(self.nodes, self._n_kinds)
+
+    @property
+    def _n_kinds(self) -> int:
+        """How many classes weights may be of; one that nobody sees, of numbers."""
+        return 1 if self.answers_number else len(self.classes)
 
     # The arrays by their names, for all who read a tree.
 

@@ -102,7 +102,7 @@ class Tree(NodePolicy):
         >>> askless.evaluate(tree, table).error
         0.0
         """
-        return cls(
+        return Tree(
             table.tests,
             table.classes,
             table.prices,
@@ -432,6 +432,6 @@ class Tree(NodePolicy):
 
     def __repr__(self) -> str:
         return (
-            f"Tree({self.n_nodes} nodes, depth {self.depth}, expected cost "
-            f"{self.expected_cost:.4g}, worst {self.worst_cost:.4g})"
+            f"{type(self).__name__}({self.n_nodes} nodes, depth {self.depth}, expected "
+            f"cost {self.expected_cost:.4g}, worst {self.worst_cost:.4g})"
         )

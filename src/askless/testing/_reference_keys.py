@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["plain_child_key", "plain_key", "plain_unit"]
+import math
+import struct
+from collections.abc import Sequence
+
+__all__ = ["plain_child_key", "plain_key", "plain_row_key", "plain_unit"]
 
 MASK = (1 << 64) - 1
+# What `plain_key` adds for a value of 0.
+_STEP = 0x9E3779B97F4A7C15
 
 
 def plain_key(key: int, value: int) -> int:
@@ -41,3 +47,22 @@ def plain_child_key(key: int, test: int, cut: int, branch: int) -> int:
     False
     """
     return plain_key(plain_key(plain_key(key, test), cut + 1), branch)
+
+
+def plain_row_key(numbers: Sequence[float], first: int = 0) -> int:
+    """Return the key of a row of numbers, whose columns count from ``first``.
+
+    Examples
+    --------
+    >>> plain_row_key([0.0, 1.0]) == plain_row_key([-0.0, 1.0])
+    True
+    >>> plain_row_key([0.0, 1.0]) == plain_row_key([1.0, 0.0])
+    False
+    """
+    total = 0
+    for place, number in enumerate(numbers, first):
+        plain = math.nan if math.isnan(number) else number + 0.0
+        (bits,) = struct.unpack("<Q", struct.pack("<d", plain))
+        # A step from a key of 0 by the bits, from where the column begins.
+        total += plain_key((bits + plain_key(0, place) - _STEP) & MASK, 0)
+    return total & MASK

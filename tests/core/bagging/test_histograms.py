@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from askless._core.bagging._histograms import CountSearch, count_codes, route_rows
-from askless._core.bagging._samples import draw_bag
+from askless._core.bagging._histograms import (
+    CountSearch,
+    count_codes,
+    list_places,
+    route_rows,
+    take_columns,
+)
+from askless._core.bagging._samples import bundle_codes, draw_bag, draw_rows
 from askless._core.greedy._options import GrowthRows
 from askless.testing._reference_histograms import (
     plain_counts,
@@ -14,9 +20,11 @@ from askless.testing._reference_histograms import (
 
 
 def random_rows(rng):
-    n_tests, n_rows = int(rng.integers(1, 6)), int(rng.integers(0, 60))
+    n_tests, n_rows = int(rng.integers(1, 14)), int(rng.integers(0, 60))
     n_levels = rng.integers(1, 7, n_tests).astype(np.int32)
     codes = np.array([rng.integers(0, n + 1, n_rows) for n in n_levels], dtype=np.uint8)
+    # Some tests of two outcomes, or of one and missing values.
+    codes[n_levels <= 2] %= 2
     n_classes = int(rng.integers(1, 5))
     class_rows = np.bincount(
         rng.integers(0, n_classes, n_rows), minlength=n_classes
@@ -47,6 +55,7 @@ def test_counts_are_those_of_one_row_at_a_time(rng):
         start = np.cumsum([0, *(n_levels + 1)]).astype(np.int64)
         class_ids = np.repeat(np.arange(len(class_rows)), class_rows)
         cells = np.zeros((2, start[-1] * len(class_rows)), dtype=np.uint32)
+        bundles = bundle_codes(codes, rng.random(len(codes)))
         # In two parts, which are added up.
         half = codes.shape[1] // 2
         ends = np.cumsum(class_rows)
@@ -54,8 +63,8 @@ def test_counts_are_those_of_one_row_at_a_time(rng):
             part = slice(first, last)
             inside = np.diff(np.clip(ends, first, last), prepend=first)
             count_codes(
-                codes[:, part], counts[part], found[part], inside.astype(np.int64),
-                start, cells,
+                codes[:, part], bundles.codes[:, part], bundles.bits, bundles.whole,
+                counts[part], found[part], inside.astype(np.int64), start, cells,
             )  # fmt: skip
         plain = plain_counts(listed, counts.tolist(), expected, class_ids.tolist())
         seen = cells.reshape(2, -1, len(class_rows))
@@ -76,7 +85,11 @@ def test_splits_are_those_of_trying_every_cut(rng, alpha):
         start = np.cumsum([0, *(n_levels + 1)]).astype(np.int64)
         cells = np.zeros((1, start[-1] * n_classes), dtype=np.uint32)
         place = np.zeros(codes.shape[1], dtype=np.int32)
-        count_codes(codes, counts, place, class_rows, start, cells)
+        none = bundle_codes(codes, price, use_bits=False)
+        count_codes(
+            codes, none.codes, none.bits, none.whole, counts, place, class_rows, start,
+            cells,
+        )  # fmt: skip
         ordered = np.ones(len(codes), dtype=np.uint8)
         rows = GrowthRows(codes, class_rows, n_levels, ordered)
         class_ids = np.repeat(np.arange(n_classes), class_rows).tolist()
@@ -109,3 +122,23 @@ def test_a_part_is_drawn_as_among_all():
     assert np.array_equal(
         np.concatenate([draw_bag(400, 9), draw_bag(600, 9, 400)]), whole
     )
+
+
+def test_some_rows_are_drawn_as_among_all(rng):
+    rows = np.sort(rng.choice(1000, 70, replace=False)).astype(np.uint32)
+    assert np.array_equal(draw_rows(rows, 9), draw_bag(1000, 9)[rows])
+
+
+def test_rows_are_listed_by_place_and_taken(rng):
+    for _ in range(20):
+        n_rows, n_places = int(rng.integers(0, 40)), int(rng.integers(0, 4))
+        place = rng.integers(-1, n_places, n_rows).astype(np.int32)
+        rows, lengths = list_places(place, n_places, 100)
+        expected = [np.flatnonzero(place == i) + 100 for i in range(n_places)]
+        assert rows.tolist() == [row for some in expected for row in some.tolist()]
+        assert lengths.tolist() == [len(some) for some in expected]
+    codes = rng.integers(0, 255, (5, 60)).astype(np.uint8)
+    columns, rows = np.array([3, 0], dtype=np.int32), np.array([2, 5], dtype=np.uint32)
+    taken = take_columns(codes[:, 10:50], columns, rows)
+    assert np.array_equal(taken, codes[:, 10:50][np.ix_(columns, rows)])
+    assert take_columns(codes, columns, rows[:0]).shape == (2, 0)

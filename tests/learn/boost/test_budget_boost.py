@@ -7,6 +7,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import askless
@@ -16,7 +18,7 @@ from askless.exceptions import (
     InvalidOptionError,
     MissingExtraError,
 )
-from askless.learn.boost._calibrate import Stops, fill_budget
+from askless.learn.boost._calibrate import Stops, fall, fill_budget
 from askless.learn.boost._candidates import Candidates
 
 pytest.importorskip("lightgbm")
@@ -198,14 +200,43 @@ def test_a_lucky_threshold_is_not_chosen(rows, monkeypatch):
     found = boost._candidates.points()
     n = len(found)
     errors = np.full(n, 0.3)
-    errors[n // 4] = 0.1  # alone
-    errors[3 * n // 4 - 4 : 3 * n // 4 + 5] = 0.2  # with all of its neighbours
+    errors[n // 4] = 0.1  # alone: whoever buys more errs more
+    errors[3 * n // 4 :] = 0.2  # and so does whoever buys still more
     points = [
         (i, dataclasses.replace(point, loss=float(error)))
         for (i, point), error in zip(found, errors, strict=True)
     ]
-    monkeypatch.setattr(Candidates, "points", lambda self, goal: points)
+    monkeypatch.setattr(Candidates, "points", lambda self, goal: list(points))
+    # The cheapest, or for a budget the dearest.
     assert boost._candidates.choose(None)[1] == points[3 * n // 4][1]
+    budget = max(point.cost for _, point in points)
+    assert boost._candidates.choose(budget)[1].cost == budget
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=12))
+def test_losses_fall_to_the_nearest_values_that_never_rise(values):
+    found = fall(np.array(values))
+    assert (np.diff(found) <= 1e-9).all()
+    # The slow way: of all means over intervals, the least of the largest.
+    n = len(values)
+    for i in range(n):
+        slow = max(
+            min(np.mean(values[a : b + 1]) for a in range(i + 1)) for b in range(i, n)
+        )
+        assert found[i] == pytest.approx(slow, abs=1e-9)
+
+
+def test_the_dense_grid_of_cost_efficient_boosting_is_among_ours(rows):
+    X, y = rows
+    boost = BudgetBoostClassifier(n_estimators=4, n_folds=0, random_state=0).fit(X, y)
+    grown = {
+        (plan.n_leaves, plan.tradeoff)
+        for plan in boost._candidates.plans
+        if plan.family == "boost"
+    }
+    dense = (0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5)
+    assert {(8, tradeoff) for tradeoff in dense} <= grown
+    assert {(31, t) for t in (0, 0.0005, 0.002, 0.008, 0.03, 0.12)} <= grown
 
 
 def test_rows_to_choose_on_count_by_their_weights(rows):

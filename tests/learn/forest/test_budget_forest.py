@@ -19,7 +19,11 @@ from askless._core.greedy._options import GrowthLimits, GrowthRows, RandomDraws
 from askless._core.greedy._splits import count_draws
 from askless._core.tree._store import join_trees
 from askless.datasets import make_clinic
-from askless.exceptions import DegeneratePolicyWarning, InvalidOptionError
+from askless.exceptions import (
+    DegeneratePolicyWarning,
+    InvalidOptionError,
+    UnusedBudgetWarning,
+)
 from askless.learn._checks import ALPHA_GRID
 from askless.learn._examples import code_examples
 from askless.learn._reading import number_classes
@@ -278,6 +282,7 @@ def test_the_result_does_not_depend_on_threads(rng):
     assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
 
 
+@pytest.mark.filterwarnings("ignore::askless.exceptions.UnusedBudgetWarning")
 @pytest.mark.parametrize("out_of_bag", [False, True])
 def test_the_budget_is_kept_on_validation_rows_and_reported(rng, out_of_bag):
     X, y = noisy(rng)
@@ -506,3 +511,21 @@ def test_a_class_that_was_never_seen_counts_as_an_error():
         warnings.simplefilter("error")
         model.fit(EIGHT, EIGHT_Y, X_valid=EIGHT, y_valid=[7] * 8)
     assert model.point_.error == 1.0
+
+
+def test_a_budget_that_is_not_used_says_why_and_names_another_learner(rng):
+    X, y = noisy(rng)
+    costs = [1, 2, 3, 1, 2, 3]
+    forest = BudgetForestClassifier(costs, 5, n_estimators=6, random_state=0)
+    with pytest.warns(UnusedBudgetWarning) as told:
+        forest.fit(X, y)
+    said = str(told[0].message)
+    assert forest.point_.cost < 2.5
+    assert f"only {forest.point_.cost:.4g} is spent" in said
+    assert f"{100 * forest.point_.error:.3g} % of the rows are wrong" in said
+    assert "Use BudgetBoostClassifier" in said
+    # A budget that is used, and rows that are all right, are nothing to speak of.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnusedBudgetWarning)
+        forest.set_params(budget=1.6).fit(X, y)
+        forest.set_params(budget=100).fit(X, X[:, 0] > 0)

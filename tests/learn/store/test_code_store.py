@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import askless
+from askless._core.bagging._samples import bundle_codes
 from askless.exceptions import DataFileError, InvalidOptionError, InvalidTableError
 from askless.learn import CodeStore
 from askless.learn._examples import Examples
@@ -233,14 +234,40 @@ def test_a_damaged_store_is_refused(frame, tmp_path):
     with pytest.raises(DataFileError, match="other codes of 'b'"):
         CodeStore.open(place)
     os.truncate(place / "codes.bin", 100)
-    with pytest.raises(DataFileError, match="100 bytes"):
+    with pytest.raises(DataFileError, match="100 bytes of codes"):
         CodeStore.open(place)
     header = json.loads((place / "store.json").read_text())
     (place / "store.json").write_text(json.dumps({**header, "format": 99}))
-    with pytest.raises(DataFileError, match="format 1"):
+    with pytest.raises(DataFileError, match="format 2"):
         CodeStore.open(place)
     with pytest.raises(DataFileError, match=r"CodeStore\.write made"):
         CodeStore.open(tmp_path)
+
+
+def test_tests_of_two_outcomes_are_kept_eight_to_a_byte(rng, tmp_path):
+    frame = pd.DataFrame(rng.integers(0, 2, (500, 11)), columns=list("abcdefghijk"))
+    frame["n"], frame["y"] = rng.normal(size=500), rng.integers(0, 3, 500)
+    frame.loc[7, "c"] = np.nan
+    place = tmp_path / "store"
+    store = CodeStore.write(pieces(frame, 90), "y", place, batch_rows=90)
+    for price in (np.ones(12), rng.random(12)):
+        found, made = (
+            bundles.by_price(price)
+            for bundles in (store.bundles, bundle_codes(store.codes, price))
+        )
+        for name in ("codes", "bits", "column", "bit", "whole"):
+            assert np.array_equal(getattr(found, name), getattr(made, name)), name
+    assert len(store.bundles.bits) == 10
+    assert (place / "bits.bin").stat().st_size == 1000
+    assert isinstance(store.bundles.codes, np.memmap)
+    content = bytearray((place / "bits.bin").read_bytes())
+    content[700] ^= 1
+    (place / "bits.bin").write_bytes(content)
+    with pytest.raises(DataFileError, match="other tests of two outcomes"):
+        CodeStore.open(place)
+    (place / "bits.bin").write_bytes(content[1:])
+    with pytest.raises(DataFileError, match="999 bytes of tests"):
+        CodeStore.open(place, check=False)
 
 
 def test_a_store_travels_by_name(frame, tmp_path):

@@ -8,11 +8,15 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_class_weight_classifiers,
+    parametrize_with_checks,
+)
 
 import askless
 from askless import Costs, GreedyTreeClassifier
 from askless.datasets import make_clinic
+from askless.solve.tradeoff._prune import prune_tree
 
 # scikit-learn gives its own trees a least weight of leaves for this check.
 PURE_LEAVES = {
@@ -183,3 +187,26 @@ def test_infinity_in_a_frame_is_refused():
 def test_weights_of_zero_only_are_refused():
     with pytest.raises(ValueError, match="at least one non-zero"):
         GreedyTreeClassifier().fit([[0.0], [1.0]], [0, 1], sample_weight=[0, 0])
+
+
+class LeastLeaves(GreedyTreeClassifier):
+    """The same, with leaves of a least share of the weight, as scikit-learn's trees."""
+
+    def __init__(self, class_weight=None, min_weight_fraction_leaf=0.0):
+        super().__init__(class_weight=class_weight)
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+
+    def _grow(self, examples):
+        tree = super()._grow(examples)
+        least = self.min_weight_fraction_leaf * tree.node_weight[0]
+        is_small = tree.node_weight < least
+        is_cut = np.zeros(tree.n_nodes, dtype=bool)
+        is_cut[tree.parent[np.flatnonzero(is_small & (tree.parent >= 0))]] = True
+        return prune_tree(tree, is_cut)
+
+
+def test_pure_leaves_are_why_a_check_of_class_weights_fails():
+    # The check gives trees that have it a least weight of leaves: then we pass it too.
+    check_class_weight_classifiers("LeastLeaves", LeastLeaves())
+    with pytest.raises(AssertionError):
+        check_class_weight_classifiers("GreedyTreeClassifier", GreedyTreeClassifier())

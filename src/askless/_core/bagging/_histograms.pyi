@@ -12,8 +12,17 @@ def route_rows(
     child: NDArray[np.int32],
     place: NDArray[np.int32],
 ) -> NDArray[np.int32]: ...
+def list_places(
+    place: NDArray[np.int32], n_places: int, first: int = 0
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
+def take_columns(
+    codes: NDArray[np.uint8], columns: NDArray[np.int32], rows: NDArray[np.uint32]
+) -> NDArray[np.uint8]: ...
 def count_codes(
     codes: NDArray[np.uint8],
+    packed: NDArray[np.uint8],
+    bits: NDArray[np.int64],
+    whole: NDArray[np.int32],
     counts: NDArray[np.uint8],
     place: NDArray[np.int32],
     class_rows: NDArray[np.int64],

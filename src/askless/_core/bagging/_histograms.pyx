@@ -10,6 +10,7 @@ where parts are, nor who adds counts up.
 
 cimport cython
 from libc.math cimport INFINITY
+from libc.string cimport memset
 
 import numpy as np
 
@@ -53,8 +54,63 @@ def route_rows(
     return np.asarray(found)
 
 
+def list_places(
+    const int32_t[::1] place not None,  # IN   (n_rows,) -1: not listed
+    intp_t n_places,
+    uint32_t first=0,                   # IN   the number of the first row
+):
+    """Return the numbers of rows, place by place, and how many each place has."""
+    cdef:
+        intp_t n_rows = place.shape[0], i
+        int64_t[::1] ends = np.zeros(n_places + 1, dtype=np.int64)
+        uint32_t[::1] listed
+    for i in range(n_rows):
+        ends[place[i] + 1] += 1
+    lengths = np.asarray(ends)[1:].copy()
+    ends[0] = 0
+    for i in range(n_places):
+        ends[i + 1] += ends[i]
+    listed = np.empty(ends[n_places], dtype=np.uint32)
+    with nogil:
+        for i in range(n_rows):
+            if place[i] >= 0:
+                listed[ends[place[i]]] = first + <uint32_t> i
+                ends[place[i]] += 1
+    return np.asarray(listed), lengths
+
+
+def take_columns(
+    const uint8_t[:, :] codes not None,   # IN   (n_columns, n_rows)
+    const int32_t[::1] columns not None,  # IN   which columns
+    const uint32_t[::1] rows not None,    # IN   which rows, ascending
+):
+    """Return some rows of some columns."""
+    cdef:
+        intp_t n_columns = columns.shape[0], n = rows.shape[0], c, i
+        uint8_t[:, ::1] taken = np.empty((n_columns, n), dtype=np.uint8)
+        const uint8_t* source
+    if n and codes.strides[1] != 1:
+        raise ValueError("codes of a test must lie beside each other")
+    if n:
+        with nogil:
+            for c in range(n_columns):
+                source = &codes[columns[c], 0]
+                for i in range(n):
+                    taken[c, i] = source[rows[i]]
+    return np.asarray(taken)
+
+
+cdef struct Listed:
+    int64_t at       # the first cell of the place and the class of a row
+    uint32_t row
+    uint32_t times   # how often it counts
+
+
 def count_codes(
     const uint8_t[:, :] codes not None,      # IN   (n_tests, n_rows), rows by class
+    const uint8_t[:, :] packed not None,     # IN   (n_bundles, n_rows) bits of tests
+    const int64_t[::1] bits not None,        # IN   the tests that are bits, in order
+    const int32_t[::1] whole not None,       # IN   the other tests
     const uint8_t[::1] counts not None,      # IN   (n_rows,) how often each row counts
     const int32_t[::1] place not None,       # IN   (n_rows,) -1: not counted
     const int64_t[::1] class_rows not None,  # IN   (n_classes,) rows of each class
@@ -63,34 +119,83 @@ def count_codes(
 ):
     """Add rows to the counts of their places, by test, code and class."""
     cdef:
-        intp_t n_tests = codes.shape[0], n_rows = codes.shape[1]
+        intp_t n_rows = codes.shape[1], n_places = found.shape[0]
         intp_t n_classes = class_rows.shape[0], width = found.shape[1]
-        intp_t test, k, i, end = 0, n = 0
-        int64_t[::1] base = np.empty(n_rows + 1, dtype=np.int64)
-        uint32_t[::1] which = np.empty(n_rows + 1, dtype=np.uint32)
-        uint32_t* out
-        const uint8_t* column
-        int64_t stride
-    if n_rows == 0 or found.shape[0] == 0:
+        intp_t i, where, n
+        uint8_t[::1] memory = np.empty((n_rows + 1) * sizeof(Listed), dtype=np.uint8)
+        Listed* listed = <Listed*> &memory[0]
+        uint32_t[::1] met = np.empty(n_places * 256 * n_classes + 1, dtype=np.uint32)
+    if n_rows == 0 or n_places == 0:
         return
-    if codes.strides[1] != 1:
+    if codes.strides[1] != 1 or packed.strides[1] != 1:
         raise ValueError("codes of a test must lie beside each other")
     with nogil:
-        i = 0
+        n = list_rows(&counts[0], &place[0], class_rows, width, listed)
+        for i in range(whole.shape[0]):
+            count_column(
+                &codes[whole[i], 0], listed, n, n_classes,
+                &found[0, 0] + start[whole[i]] * n_classes,
+            )
+        # Bits are counted eight at a time, as bytes.
+        list_rows(&counts[0], &place[0], class_rows, 256 * n_classes, listed)
+        for i in range(packed.shape[0]):
+            memset(&met[0], 0, met.shape[0] * sizeof(uint32_t))
+            count_column(&packed[i, 0], listed, n, n_classes, &met[0])
+            for where in range(n_places):
+                spread_bytes(
+                    &met[where * 256 * n_classes], n_classes, &bits[8 * i],
+                    min(<intp_t> 8, bits.shape[0] - 8 * i), &start[0],
+                    &found[where, 0],
+                )
+
+
+cdef intp_t list_rows(
+    const uint8_t* counts, const int32_t* place, const int64_t[::1] class_rows,
+    intp_t width, Listed* listed,
+) noexcept nogil:
+    """List the rows to be counted, in places of so many cells; return how many."""
+    cdef intp_t k, i = 0, end = 0, n = 0
+    for k in range(class_rows.shape[0]):
+        end += class_rows[k]
+        while i < end:
+            if place[i] >= 0:
+                listed[n] = Listed(place[i] * width + k, <uint32_t> i, counts[i])
+                n += 1
+            i += 1
+    return n
+
+
+cdef void count_column(
+    const uint8_t* column, const Listed* listed, intp_t n, intp_t n_classes,
+    uint32_t* out,
+) noexcept nogil:
+    cdef intp_t i
+    for i in range(n):
+        out[listed[i].at + <intp_t> column[listed[i].row] * n_classes] += (
+            listed[i].times
+        )
+
+
+cdef void spread_bytes(
+    const uint32_t* met, intp_t n_classes, const int64_t* bits, intp_t n_bits,
+    const int64_t* start, uint32_t* found,
+) noexcept nogil:
+    """Add counts of bytes to those of the tests whose bits they are."""
+    cdef:
+        intp_t byte, bit, k
+        const uint32_t* times
+        uint32_t* out
+    for byte in range(256):
+        times = met + byte * n_classes
         for k in range(n_classes):
-            end += class_rows[k]
-            while i < end:
-                if place[i] >= 0:
-                    base[n] = place[i] * width + k
-                    which[n] = <uint32_t> i
-                    n += 1
-                i += 1
-        for test in range(n_tests):
-            column = &codes[test, 0]
-            out = &found[0, 0] + start[test] * n_classes
-            for i in range(n):
-                stride = <int64_t> column[which[i]] * n_classes
-                out[base[i] + stride] += counts[which[i]]
+            if times[k]:
+                break
+        else:
+            continue
+        for bit in range(n_bits):
+            out = found + (start[bits[bit]] + (byte >> bit & 1)) * n_classes
+            for k in range(n_classes):
+                out[k] += times[k]
 
 
 @cython.final

@@ -5,16 +5,17 @@ In three ways, one for each mode: on paths, by votes, and deep.
 This module must not know prices, nor when a case is settled.
 """
 
-from libc.math cimport fabs, llrint, sqrt
-from libc.string cimport memcpy
-
 from askless._core.base._bits cimport lowest_bit
 from askless._core.ensemble._case cimport BOUGHT, Case, descend, wait
-from askless._core.ensemble._joint cimport add_runs, measure_runs
-from askless._core.ensemble._trees cimport DEEP, Model, PATH, VOTE, to_units
-from askless._core.base._types cimport (
-    float64_t, int32_t, int64_t, intp_t, uint64_t,
+from askless._core.ensemble._deep cimport (
+    add_tree, is_live, measure_tree, recall_tree,
 )
+from askless._core.ensemble._joint cimport add_runs, measure_runs
+from askless._core.ensemble._memo cimport (
+    State, fetch_early, fetch_slot, find_state, parts_of, tests_of,
+)
+from askless._core.ensemble._trees cimport DEEP, Model, PATH, VOTE, leaves_after
+from askless._core.base._types cimport int32_t, int64_t, intp_t, uint64_t
 
 
 # Path states.
@@ -96,154 +97,13 @@ cdef void buy_votes(const Model* m, Case* c, intp_t test) noexcept nogil:
 # Deep states.
 
 
-cdef void add_tree(const Model* m, Case* c, intp_t tree, int64_t sign) noexcept nogil:
-    cdef:
-        intp_t q, i
-        intp_t first = m.output[tree]
-        intp_t kind = 0 if m.n_kinds == 1 else first
-        intp_t start = m.tree_start[tree]
-        int64_t* need = c.need + kind * m.n_tests
-    for q in range(m.width):
-        c.total[first + q] += sign * c.tree_mean[tree * m.width + q]
-        c.low[first + q] += sign * c.tree_low[tree * m.width + q]
-        c.high[first + q] += sign * c.tree_high[tree * m.width + q]
-    c.spread[kind] += sign * c.tree_spread[tree]
-    for i in range(start, start + c.n_live[tree]):
-        need[m.nodes[c.live[i]].test] += sign * c.parts[i]
-
-
-cdef void load_leaf(const Model* m, Case* c, intp_t node) noexcept nogil:
-    memcpy(c.node_mean + node * m.width, m.value + node * m.width, m.width * 8)
-    memcpy(c.node_low + node * m.width, m.low + node * m.width, m.width * 8)
-    memcpy(c.node_high + node * m.width, m.high + node * m.width, m.width * 8)
-    c.node_weight[node] = m.weight[node]
-    c.node_spread[node] = 0.0
-
-
-cdef void measure_tree(const Model* m, Case* c, intp_t tree) noexcept nogil:
-    """Work out what a tree amounts to, from the leaves that it can still reach.
-
-    Splits on tests that were bought are stepped over.
-    """
-    cdef:
-        intp_t w = m.width
-        intp_t start = m.tree_start[tree]
-        intp_t top = descend(m, c, c.top[tree])
-        intp_t n, i, q
-        float64_t top_weight
-    c.top[tree] = <int32_t> top
-    if m.nodes[top].test < 0:
-        c.n_live[tree] = 0
-        c.tree_spread[tree] = 0
-        memcpy(c.tree_mean + tree * w, m.mean + top * w, w * 8)
-        memcpy(c.tree_low + tree * w, m.low + top * w, w * 8)
-        memcpy(c.tree_high + tree * w, m.high + top * w, w * 8)
-        return
-    n = list_live(m, c, top, c.live + start)
-    c.n_live[tree] = <int32_t> n
-    for i in range(start + n - 1, start - 1, -1):
-        measure_node(m, c, c.live[i])
-    top_weight = c.node_weight[top]
-    for i in range(start, start + n):
-        # At least one, so that no split that is open looks like nothing to buy.
-        c.parts[i] = 1 + llrint(c.node_gap[c.live[i]] / top_weight * m.score_unit)
-    c.tree_spread[tree] = llrint(c.node_spread[top] * m.spread_unit)
-    for q in range(w):
-        c.tree_low[tree * w + q] = c.node_low[top * w + q]
-        c.tree_high[tree * w + q] = c.node_high[top * w + q]
-        c.tree_mean[tree * w + q] = to_units(
-            c.node_mean[top * w + q], m.unit,
-            c.node_low[top * w + q], c.node_high[top * w + q],
-        )
-
-
-cdef intp_t list_live(
-    const Model* m, Case* c, intp_t top, int32_t* live
-) noexcept nogil:
-    """List the open splits below a node, parents before their children.
-
-    Their children are noted, and leaves are loaded. Returns how many splits there are.
-    """
-    cdef:
-        intp_t n = 0
-        intp_t n_stack = 1
-        intp_t node, left, right
-    c.stack[0] = <int32_t> top
-    while n_stack:
-        n_stack -= 1
-        node = c.stack[n_stack]
-        live[n] = <int32_t> node
-        n += 1
-        left = descend(m, c, node + 1)
-        right = descend(m, c, m.nodes[node].right)
-        c.left_of[node] = <int32_t> left
-        c.right_of[node] = <int32_t> right
-        if m.nodes[right].test >= 0:
-            c.stack[n_stack] = <int32_t> right
-            n_stack += 1
-        else:
-            load_leaf(m, c, right)
-        if m.nodes[left].test >= 0:
-            c.stack[n_stack] = <int32_t> left
-            n_stack += 1
-        else:
-            load_leaf(m, c, left)
-    return n
-
-
-cdef inline void measure_node(const Model* m, Case* c, intp_t node) noexcept nogil:
-    """Work out what an open split amounts to, from its two children."""
-    cdef:
-        intp_t w = m.width
-        intp_t left = c.left_of[node]
-        intp_t right = c.right_of[node]
-        intp_t q
-        float64_t wl = c.node_weight[left]
-        float64_t wr = c.node_weight[right]
-        float64_t both = wl + wr
-        float64_t spread = wl * c.node_spread[left] + wr * c.node_spread[right]
-        float64_t gaps = 0.0
-        float64_t gap
-    for q in range(w):
-        gap = c.node_mean[left * w + q] - c.node_mean[right * w + q]
-        spread = spread + wl * wr / both * gap * gap
-        gaps = gaps + fabs(gap)
-        c.node_mean[node * w + q] = (
-            wl * c.node_mean[left * w + q] + wr * c.node_mean[right * w + q]
-        ) / both
-        c.node_low[node * w + q] = min(
-            c.node_low[left * w + q], c.node_low[right * w + q]
-        )
-        c.node_high[node * w + q] = max(
-            c.node_high[left * w + q], c.node_high[right * w + q]
-        )
-    c.node_weight[node] = both
-    c.node_spread[node] = spread / both
-    c.node_gap[node] = sqrt(wl * wr) * gaps
-
-
-cdef bint is_live(
-    const Model* m, const Case* c, intp_t tree, intp_t test
-) noexcept nogil:
-    cdef:
-        intp_t start = m.tree_start[tree]
-        intp_t i
-    for i in range(start, start + c.n_live[tree]):
-        if m.nodes[c.live[i]].test == test:
-            return True
-    return False
-
-
 cdef void buy_deep(const Model* m, Case* c, intp_t test) noexcept nogil:
     cdef intp_t i, tree
     for i in range(m.user_start[test], m.user_start[test + 1]):
         tree = m.users[i]
         if not is_live(m, c, tree, test):
             continue
-        if not c.is_touched[tree]:
-            c.is_touched[tree] = 1
-            c.touched[c.n_touched] = <int32_t> tree
-            c.n_touched += 1
+        touch(c, tree)
         add_tree(m, c, tree, -1)
         measure_tree(m, c, tree)
         if m.is_joint and not c.is_stale[tree]:
@@ -255,13 +115,88 @@ cdef void buy_deep(const Model* m, Case* c, intp_t test) noexcept nogil:
             c.n_waiting -= 1
 
 
+cdef inline void touch(Case* c, intp_t tree) noexcept nogil:
+    if not c.is_touched[tree]:
+        c.is_touched[tree] = 1
+        c.touched[c.n_touched] = <int32_t> tree
+        c.n_touched += 1
+
+
+cdef void buy_remembered(
+    const Model* m, Case* c, intp_t test, intp_t code
+) noexcept nogil:
+    """The same, where trees are remembered by the leaves that they can reach.
+
+    In three rounds, so that the reads of many trees are under way at once: which trees
+    move, what they amount to, and the sums.
+    """
+    cdef:
+        intp_t i, tree
+        intp_t n = 0
+        uint64_t leaves
+        State* state
+    for i in range(m.user_start[test], m.user_start[test + 1]):
+        tree = m.users[i]
+        leaves = leaves_after(m, i, test, code, c.leaves[tree])
+        if leaves != c.leaves[tree]:
+            fetch_slot(c.memo, tree, leaves)
+            fetch_early(c.tree_state[tree])
+            c.moved[n] = <int32_t> tree
+            c.moved_to[n] = leaves
+            n = n + 1
+    for i in range(n):
+        state = find_state(c.memo, c.moved[i], c.moved_to[i])
+        c.moved_state[i] = state
+        fetch_early(state)
+        fetch_early(<char*> state + 64)
+        fetch_early(<char*> state + 128)
+    for i in range(n):
+        tree = c.moved[i]
+        state = c.moved_state[i]
+        if state == NULL:
+            state = recall_tree(m, c, tree, c.moved_to[i])
+            if state == NULL:
+                return  # whoever runs the rows looks whether there was memory
+        touch(c, tree)
+        move_tree(m, c, tree, c.tree_state[tree], state)
+        c.tree_state[tree] = state
+        c.leaves[tree] = c.moved_to[i]
+        c.top[tree] = state.top
+        c.n_waiting -= state.n_parts == 0
+
+
+cdef inline void move_tree(
+    const Model* m, Case* c, intp_t tree, State* old, State* new
+) noexcept nogil:
+    """Take back what a tree amounted to, and add what it amounts to now."""
+    cdef:
+        intp_t first = m.output[tree]
+        intp_t kind = 0 if m.n_kinds == 1 else first
+        int64_t* need = c.need + kind * m.n_tests
+        const int64_t* parts = parts_of(old)
+        const int32_t* tests = tests_of(old)
+        intp_t i
+    c.total[first] += new.mean - old.mean
+    c.low[first] += new.low - old.low
+    c.high[first] += new.high - old.high
+    c.spread[kind] += new.spread - old.spread
+    for i in range(old.n_parts):
+        need[tests[i]] -= parts[i]
+    parts = parts_of(new)
+    tests = tests_of(new)
+    for i in range(new.n_parts):
+        need[tests[i]] += parts[i]
+
+
 # All of them.
 
 
 cdef void buy(const Model* m, Case* c, intp_t test, intp_t code) noexcept nogil:
     c.state[test] = BOUGHT
     c.code[test] = <int32_t> code
-    if m.mode == DEEP:
+    if c.memo != NULL:
+        buy_remembered(m, c, test, code)
+    elif m.mode == DEEP:
         buy_deep(m, c, test)
     elif m.mode == VOTE:
         buy_votes(m, c, test)

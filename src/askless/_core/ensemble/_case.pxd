@@ -1,7 +1,10 @@
 """Contract of where one case stands: what it has bought, and what each tree awaits."""
 
+from askless._core.ensemble._memo cimport Memo, State
 from askless._core.ensemble._trees cimport Model, Node, goes_left
-from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t, uint8_t
+from askless._core.base._types cimport (
+    float64_t, int32_t, int64_t, intp_t, uint8_t, uint64_t,
+)
 
 
 cdef enum:
@@ -48,6 +51,15 @@ cdef struct Case:
     int64_t* node_low     # (n_nodes, width)
     int64_t* node_high
     int32_t* stack
+    # Deep states that are remembered; `memo` is NULL where they are not.
+    Memo* memo
+    uint64_t* leaves      # (n_trees,) those that each tree can reach
+    State** tree_state    # (n_trees,) what each tree amounts to
+    State** root_state    # (n_trees,) the same in the first state
+    State** run_state     # (n_trees,) what the sums below hold of it
+    int32_t* moved        # (n_trees,) scratch: trees that a purchase moves,
+    uint64_t* moved_to    # the leaves that they have then,
+    State** moved_state   # and what they amount to
     # Joint bounds only. An open tree is bounded for each outcome of the test at its
     # top; these bounds are kept as runs of codes, and their sums over all trees.
     int32_t* run_test     # (n_trees,) the test at the top
@@ -55,7 +67,7 @@ cdef struct Case:
     int32_t* run_end      # (n_runs_max,) by tree, one past the last code of each run
     int64_t* run_low      # (n_runs_max, width)
     int64_t* run_high
-    int64_t* sum_low      # (n_outputs, n_codes)
+    int64_t* sum_low      # (n_outputs, n_codes) less that of the code before
     int64_t* sum_high
     int64_t* ended_low    # (n_outputs,) of trees that have ended
     int64_t* ended_high

@@ -6,12 +6,16 @@ This module must not know how a state is worked out, nor what is bought and why.
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
+from askless._core.ensemble._memo cimport State, free_memo
 from askless._core.ensemble._trees cimport DEEP, Model
-from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t, uint8_t
+from askless._core.base._types cimport (
+    float64_t, int32_t, int64_t, intp_t, uint8_t, uint64_t,
+)
 
 
 cdef void free_case(Case* c) noexcept nogil:
     if c != NULL:
+        free_memo(c.memo)
         free(c.block)
         free(c)
 
@@ -86,6 +90,14 @@ cdef void lay_out_deep(const Model* m, Case* c, size_t* used) noexcept nogil:
     c.node_low = <int64_t*> take(block, used, n_values)
     c.node_high = <int64_t*> take(block, used, n_values)
     c.stack = <int32_t*> take(block, used, m.n_nodes * 4)
+    if m.splits != NULL:
+        c.leaves = <uint64_t*> take(block, used, m.n_trees * 8)
+        c.tree_state = <State**> take(block, used, m.n_trees * sizeof(void*))
+        c.root_state = <State**> take(block, used, m.n_trees * sizeof(void*))
+        c.run_state = <State**> take(block, used, m.n_trees * sizeof(void*))
+        c.moved = <int32_t*> take(block, used, m.n_trees * 4)
+        c.moved_to = <uint64_t*> take(block, used, m.n_trees * 8)
+        c.moved_state = <State**> take(block, used, m.n_trees * sizeof(void*))
 
 
 cdef void lay_out_joint(const Model* m, Case* c, size_t* used) noexcept nogil:
@@ -124,6 +136,16 @@ cdef void reset(
         memcpy(c.top, root.top, m.n_trees * 4)
         memcpy(c.head, root.head, m.n_tests * 4)
         memcpy(c.next, root.next, m.n_trees * 4)
+        return
+    if c.memo != NULL:
+        # Sums of runs stay as they are: what they hold of each tree is known.
+        for i in range(c.n_touched):
+            tree = c.touched[i]
+            c.is_touched[tree] = 0
+            c.tree_state[tree] = c.root_state[tree]
+            c.leaves[tree] = c.root_state[tree].leaves
+            c.top[tree] = root.top[tree]
+        c.n_touched = 0
         return
     for i in range(c.n_touched):
         tree = c.touched[i]

@@ -24,3 +24,6 @@ cdef int64_t largest_sum(const Model* m, const Case* c, intp_t of) noexcept nogi
 
 # Whether no outcome of what is open can change who leads.
 cdef bint holds_jointly(const Model* m, Case* c, intp_t first) noexcept nogil
+
+# Remember trees from here on, or forget all but the first states; false without memory.
+cdef bint begin_memo(const Model* m, Case* c, const Case* root) noexcept nogil

@@ -7,15 +7,18 @@ This module must not know what is bought next, nor move a tree: trees that were 
 are listed as stale, and bounded again when somebody asks.
 """
 
-from libc.string cimport memcpy
-
 from askless._core.ensemble._case cimport BOUGHT, Case
+from askless._core.ensemble._deep cimport measure_tree, start_memo
+from askless._core.ensemble._memo cimport State, fetch_early, make_memo, take_memory
 from askless._core.ensemble._trees cimport IS_SET, Model, TWO_CLASSES, goes_left
 from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t
 
 
 # Joint bounds are looked at once the lead is this much of what the other bounds leave.
 cdef float64_t NEAR = 0.35
+# How many trees ahead memory is asked for.
+cdef enum:
+    AHEAD = 8
 
 
 cdef void add_runs(const Model* m, Case* c, intp_t tree, int64_t sign) noexcept nogil:
@@ -23,33 +26,103 @@ cdef void add_runs(const Model* m, Case* c, intp_t tree, int64_t sign) noexcept 
     cdef:
         intp_t w = m.width
         intp_t first = m.output[tree]
+        intp_t start = m.run_start[tree]
         intp_t n_codes = m.code_start[m.n_tests]
-        intp_t start, i, q, code, end
+        intp_t i, q, at
         int64_t low, high
-        int64_t* sum_low
-        int64_t* sum_high
     if c.n_runs[tree] == 0:
         for q in range(w):
             c.ended_low[first + q] += sign * c.tree_low[tree * w + q]
             c.ended_high[first + q] += sign * c.tree_high[tree * w + q]
         return
-    start = m.run_start[tree]
     for q in range(w):
-        sum_low = (
-            c.sum_low + (first + q) * n_codes + m.code_start[c.run_test[tree]]
-        )
-        sum_high = (
-            c.sum_high + (first + q) * n_codes + m.code_start[c.run_test[tree]]
-        )
-        code = 0
+        at = (first + q) * n_codes + m.code_start[c.run_test[tree]]
+        low = high = 0
         for i in range(start, start + c.n_runs[tree]):
-            low = sign * c.run_low[i * w + q]
-            high = sign * c.run_high[i * w + q]
-            end = c.run_end[i]
-            while code < end:
-                sum_low[code] += low
-                sum_high[code] += high
-                code = code + 1
+            c.sum_low[at] += sign * (c.run_low[i * w + q] - low)
+            c.sum_high[at] += sign * (c.run_high[i * w + q] - high)
+            low = c.run_low[i * w + q]
+            high = c.run_high[i * w + q]
+            at = (
+                (first + q) * n_codes + m.code_start[c.run_test[tree]] + c.run_end[i]
+            )
+
+
+# The runs of a remembered tree: how many, of which test; then the end of each, the
+# least and the largest value.
+
+
+cdef void remember_runs(
+    const Model* m, Case* c, intp_t tree, State* state
+) noexcept nogil:
+    """Keep the runs of a tree, which were just bounded."""
+    cdef:
+        intp_t start = m.run_start[tree]
+        intp_t n = c.n_runs[tree]
+        intp_t i
+        int64_t* runs = <int64_t*> take_memory(c.memo, (2 + 3 * n) * 8)
+    state.runs = runs
+    if runs == NULL:
+        return
+    runs[0] = n
+    runs[1] = c.run_test[tree]
+    for i in range(n):
+        runs[2 + 3 * i] = c.run_end[start + i]
+        runs[3 + 3 * i] = c.run_low[start + i]
+        runs[4 + 3 * i] = c.run_high[start + i]
+
+
+cdef void add_remembered(
+    const Model* m, Case* c, intp_t tree, const State* state, int64_t sign
+) noexcept nogil:
+    """Add the runs of a remembered tree, or take them back."""
+    cdef:
+        intp_t first = m.output[tree]
+        const int64_t* run = state.runs + 2
+        const int64_t* last = run + 3 * state.runs[0]
+        intp_t at, place
+        int64_t low = 0
+        int64_t high = 0
+    if state.runs[0] == 0:
+        c.ended_low[first] += sign * state.low
+        c.ended_high[first] += sign * state.high
+        return
+    place = first * m.code_start[m.n_tests] + m.code_start[state.runs[1]]
+    at = place
+    while run < last:
+        c.sum_low[at] += sign * (run[1] - low)
+        c.sum_high[at] += sign * (run[2] - high)
+        low, high = run[1], run[2]
+        at = place + run[0]
+        run = run + 3
+
+
+cdef void refresh_remembered(const Model* m, Case* c) noexcept nogil:
+    """Let the sums hold each tree as it is now; the reads of many are under way."""
+    cdef:
+        intp_t tree, i
+        intp_t n = 0
+        State* old
+        State* new
+    for tree in range(m.n_trees):
+        if c.run_state[tree] != c.tree_state[tree]:
+            c.moved[n] = <int32_t> tree
+            n = n + 1
+    for i in range(n):
+        if i + AHEAD < n:
+            fetch_early(c.run_state[c.moved[i + AHEAD]].runs)
+            fetch_early(c.tree_state[c.moved[i + AHEAD]].runs)
+        tree = c.moved[i]
+        old, new = c.run_state[tree], c.tree_state[tree]
+        if new.runs == NULL:
+            measure_tree(m, c, tree)
+            measure_runs(m, c, tree)
+            remember_runs(m, c, tree, new)
+            if new.runs == NULL:
+                return  # whoever runs the rows looks whether there was memory
+        add_remembered(m, c, tree, old, -1)
+        add_remembered(m, c, tree, new, 1)
+        c.run_state[tree] = new
 
 
 cdef void measure_runs(const Model* m, Case* c, intp_t tree) noexcept nogil:
@@ -134,13 +207,17 @@ cdef void bound_run(
             c.node_run_low[node * w + q] = min(left_low[q], right_low[q])
             c.node_run_high[node * w + q] = max(left_high[q], right_high[q])
     node = c.top[tree]
-    memcpy(c.run_low + run * w, c.node_run_low + node * w, w * 8)
-    memcpy(c.run_high + run * w, c.node_run_high + node * w, w * 8)
+    for q in range(w):
+        c.run_low[run * w + q] = c.node_run_low[node * w + q]
+        c.run_high[run * w + q] = c.node_run_high[node * w + q]
 
 
 cdef void refresh_runs(const Model* m, Case* c) noexcept nogil:
     """Bound again the trees that have moved on. No tree that has ended moves."""
     cdef intp_t i, tree
+    if c.memo != NULL:
+        refresh_remembered(m, c)
+        return
     for i in range(c.n_stale):
         tree = c.stale[i]
         c.is_stale[tree] = 0
@@ -168,15 +245,14 @@ cdef int64_t least_sum(
         if c.state[test] == BOUGHT or m.user_start[test] == m.user_start[test + 1]:
             continue
         code = m.code_start[test]
+        best = here = low[code] - (other[code] if against >= 0 else 0)
         if against < 0:
-            best = low[code]
             for code in range(code + 1, m.code_start[test + 1]):
-                here = low[code]
+                here += low[code]
                 best = here if here < best else best
         else:
-            best = low[code] - other[code]
             for code in range(code + 1, m.code_start[test + 1]):
-                here = low[code] - other[code]
+                here += low[code] - other[code]
                 best = here if here < best else best
         total += best
     return total
@@ -192,9 +268,9 @@ cdef int64_t largest_sum(const Model* m, const Case* c, intp_t of) noexcept nogi
         if c.state[test] == BOUGHT or m.user_start[test] == m.user_start[test + 1]:
             continue
         code = m.code_start[test]
-        best = high[code]
+        best = here = high[code]
         for code in range(code + 1, m.code_start[test + 1]):
-            here = high[code]
+            here += high[code]
             best = here if here > best else best
         total += best
     return total
@@ -229,6 +305,7 @@ cdef bint is_near(const Model* m, const Case* c, intp_t first) noexcept nogil:
 cdef bint holds_jointly(const Model* m, Case* c, intp_t first) noexcept nogil:
     """Return whether no outcome of what is open can change who leads."""
     cdef intp_t q
+    cdef intp_t second = -1
     if not is_near(m, c, first):
         return False
     refresh_runs(m, c)
@@ -236,7 +313,26 @@ cdef bint holds_jointly(const Model* m, Case* c, intp_t first) noexcept nogil:
         if first:
             return least_sum(m, c, 0, -1) > m.slack
         return largest_sum(m, c, 0) < -m.slack
+    # The one that follows is the likeliest to overtake: most answers end here.
     for q in range(m.n_outputs):
-        if q != first and least_sum(m, c, first, q) <= m.slack:
+        if q != first and (second < 0 or c.total[q] > c.total[second]):
+            second = q
+    if second >= 0 and least_sum(m, c, first, second) <= m.slack:
+        return False
+    for q in range(m.n_outputs):
+        if q != first and q != second and least_sum(m, c, first, q) <= m.slack:
             return False
     return True
+
+
+cdef bint begin_memo(const Model* m, Case* c, const Case* root) noexcept nogil:
+    cdef intp_t tree
+    if c.memo == NULL:
+        c.memo = make_memo(m.n_trees)
+        if c.memo == NULL:
+            return False
+    start_memo(m, c, root)
+    if m.is_joint and not c.memo.has_failed:
+        for tree in range(m.n_trees):
+            remember_runs(m, c, tree, c.root_state[tree])
+    return not c.memo.has_failed

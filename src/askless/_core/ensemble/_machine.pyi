@@ -22,12 +22,19 @@ class Machine:
         is_packed: bool = True,
         most: float = ...,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]: ...
+    def answer_rows(
+        self,
+        values: NDArray[np.float64] | None,
+        codes: NDArray[np.int32] | None,
+        n_threads: int,
+    ) -> NDArray[np.float64]: ...
     def trace_rows(
         self,
         prices: Prices,
         values: NDArray[np.float64] | None,
         codes: NDArray[np.int32] | None,
         n_threads: int,
+        is_packed: bool = True,
     ) -> tuple[
         NDArray[np.float64],
         NDArray[np.float64],

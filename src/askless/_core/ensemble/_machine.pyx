@@ -12,9 +12,10 @@ joint  as deep; and trees that wait for the same test agree on what it will show
 vote   as path, for leaves that name one class: bounds are sets of classes
 
 The parts are modules of their own. ``_trees`` lays trees out once, ``_case`` holds
-where a case stands, ``_bounds`` and ``_joint`` move it on, ``_choice`` says what to
-buy, ``_walk`` steps through one case, and ``_rows``, ``_blocks`` and ``_vote_rows`` run
-many rows. This one puts them together and is what Python sees.
+where a case stands, ``_deep`` and ``_memo`` work a tree out or remember it, ``_bounds``
+and ``_joint`` move a case on, ``_choice`` says what to buy, ``_walk`` steps through one
+case, ``_rows``, ``_blocks`` and ``_vote_rows`` run many rows, and ``_answers`` says what
+all trees say. This one puts them together and is what Python sees.
 
 This module must not know where a model came from, nor what its sums mean.
 """
@@ -23,13 +24,15 @@ from libc.math cimport INFINITY, ceil, floor, llrint
 
 import numpy as np
 
+from askless._core.ensemble._answers cimport answer_each
 from askless._core.ensemble._blocks cimport make_blocks
 from askless._core.ensemble._bounds cimport begin
 from askless._core.ensemble._case cimport free_case, make_case
 from askless._core.ensemble._choice cimport inverse_price
 from askless._core.ensemble._rows cimport Results, Rows, Terms, run_each
 from askless._core.ensemble._trees cimport (
-    IS_SET, MISSING_LEFT, Model, Node, VOTE, lay_out_runs, measure_subtrees,
+    IS_SET, MISSING_LEFT, Model, Node, VOTE, lay_out_runs, lay_out_splits,
+    measure_subtrees,
 )
 from askless._core.ensemble._vote_rows cimport VoteRows
 from askless._core.price._prices cimport Prices
@@ -67,6 +70,7 @@ cdef class Machine:
         self.cut_start = codes.cut_start
         self.kept.extend(measure_subtrees(m))
         self.kept.extend(lay_out_runs(m))
+        self.kept.extend(lay_out_splits(m))
         self._begin()
         if m.mode == VOTE:
             self.blocks = make_blocks(m)
@@ -158,7 +162,7 @@ cdef class Machine:
         cdef:
             const Model* m = &self.model
             Rows rows = self.find_rows(values, codes)
-            Terms terms = Terms(threshold, most, is_complete, has_means)
+            Terms terms = Terms(threshold, most, is_complete, has_means, is_packed)
             # One row more, so that there is a place to point at.
             float64_t[:, ::1] raw = np.empty((rows.n_rows + 1, m.n_outputs))
             float64_t[::1] cost = np.empty(rows.n_rows + 1)
@@ -184,12 +188,29 @@ cdef class Machine:
             )
         return cut_off(rows.n_rows, raw, cost, n_bought)
 
+    def answer_rows(
+        self,
+        const float64_t[:, ::1] values,
+        const int32_t[:, ::1] codes,
+        int n_threads,
+    ):
+        """Return the sums of all trees, of shape (n_rows, n_outputs); not of votes."""
+        cdef:
+            const Model* m = &self.model
+            Rows rows = self.find_rows(values, codes)
+            float64_t[:, ::1] raw = np.empty((rows.n_rows + 1, m.n_outputs))
+        if m.mode == VOTE:
+            raise ValueError("votes are run by run_rows")
+        answer_each(m, &rows, &raw[0, 0], n_threads)
+        return np.asarray(raw)[: rows.n_rows]
+
     def trace_rows(
         self,
         Prices prices not None,
         const float64_t[:, ::1] values,
         const int32_t[:, ::1] codes,
         int n_threads,
+        bint is_packed=True,
     ):
         """Run rows until nothing can change, and write down every step.
 
@@ -206,7 +227,7 @@ cdef class Machine:
         cdef:
             const Model* m = &self.model
             Rows rows = self.find_rows(values, codes)
-            Terms terms = Terms(INFINITY, INFINITY, False, True)
+            Terms terms = Terms(INFINITY, INFINITY, False, True, is_packed)
             float64_t[:, ::1] raw = np.empty((rows.n_rows + 1, m.n_outputs))
             float64_t[::1] cost = np.empty(rows.n_rows + 1)
             int32_t[::1] n_bought = np.empty(rows.n_rows + 1, dtype=np.int32)

@@ -37,6 +37,7 @@ cdef struct Terms:
     float64_t most        # before a purchase that may bring what is spent above this
     bint is_complete      # go on until every tree has ended
     bint has_means        # of votes: whether sums must be good for probabilities
+    bint is_remembered    # deep: look up what trees amount to, which changes no answer
 
 
 cdef struct Results:

@@ -15,9 +15,17 @@ from askless._core.ensemble._case cimport (
 from askless._core.ensemble._choice cimport (
     View, choose, finish, is_over, look, most_charged, pay,
 )
+from askless._core.ensemble._joint cimport begin_memo
 from askless._core.ensemble._trees cimport Model, NUMBER
 from askless._core.price._prices cimport Prices
 from askless._core.base._types cimport float64_t, int32_t, intp_t, uint8_t
+
+
+cdef enum:
+    # Fewer rows than this share too little to be worth remembering, and more bytes of
+    # states than this, of each thread, are forgotten.
+    FEWEST_REMEMBERED = 8
+    MOST_REMEMBERED = 268435456
 
 
 cdef int run_each(
@@ -30,19 +38,35 @@ cdef int run_each(
         Case* c
         uint8_t[::1] failed = np.zeros(1, dtype=np.uint8)
     with nogil, parallel(num_threads=n_threads):
-        c = make_case(m, prices.n_groups)
-        if c != NULL:
-            c.has_means = terms.has_means
-            copy_deep(m, c, root)
+        c = begin_case(m, root, prices.n_groups, terms, rows.n_rows)
         for row in prange(rows.n_rows, schedule="dynamic", chunksize=chunk):
-            if c == NULL:
+            if c == NULL or (c.memo != NULL and c.memo.has_failed):
                 failed[0] = 1
             else:
                 run_row(m, c, root, prices, &inverse[0], rows, row, terms, results)
+        if c != NULL and c.memo != NULL and c.memo.has_failed:
+            failed[0] = 1
         free_case(c)
     if failed[0]:
         raise MemoryError("no memory left to run an ensemble")
     return 0
+
+
+cdef Case* begin_case(
+    const Model* m, const Case* root, intp_t n_groups, const Terms* terms,
+    intp_t n_rows,
+) noexcept nogil:
+    """Return a case in the first state, or NULL if there is no memory for it."""
+    cdef Case* c = make_case(m, n_groups)
+    if c == NULL:
+        return NULL
+    c.has_means = terms.has_means
+    copy_deep(m, c, root)
+    if terms.is_remembered and m.splits != NULL and n_rows >= FEWEST_REMEMBERED:
+        if not begin_memo(m, c, root):
+            free_case(c)
+            return NULL
+    return c
 
 
 cdef void run_row(
@@ -59,6 +83,8 @@ cdef void run_row(
     if results.steps != NULL:
         steps = results.steps + row * 3 * (m.n_tests + 1)
     reset(m, c, root, prices.n_groups)
+    if c.memo != NULL and c.memo.n_bytes > MOST_REMEMBERED:
+        begin_memo(m, c, root)
     while True:
         look(m, c, wants_z, &view)
         if steps != NULL:

@@ -8,8 +8,13 @@ from libc.math cimport ceil, floor, llrint, sqrt
 import numpy as np
 
 from askless._core.base._types cimport (
-    float64_t, int32_t, int64_t, intp_t, uint16_t, uint64_t,
+    float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint64_t,
 )
+
+
+# Leaves that have a bit each in a word.
+cdef enum:
+    MOST_LEAVES = 64
 
 
 cdef list measure_subtrees(Model* m):
@@ -127,33 +132,109 @@ cdef list lay_out_runs(Model* m):
     return [code_start, run_start]
 
 
-def list_preorder(
-    const int32_t[::1] left not None,   # IN  (n_nodes,) -1 for a leaf
-    const int32_t[::1] right not None,  # IN  (n_nodes,)
-):
-    """Return the nodes of a tree, from node 0, with every left child after its parent.
+cdef list lay_out_splits(Model* m):
+    """Number the leaves of each tree, and say which stay on each side of a split."""
+    cdef:
+        intp_t n_users = m.user_start[m.n_tests]
+        intp_t node, tree, test, user
+        intp_t n = 0
+        uint64_t[::1] leaves = np.zeros(m.n_nodes + 1, dtype=np.uint64)
+        int64_t[::1] start = np.zeros(n_users + 1, dtype=np.int64)
+        uint8_t[::1] memory = np.zeros(
+            (m.n_nodes + 1) * sizeof(Split), dtype=np.uint8
+        )
+        Split* splits = <Split*> &memory[0]
+    m.splits = NULL
+    if m.mode != DEEP or m.width != 1 or not number_leaves(m, &leaves[0]):
+        return []
+    for test in range(m.n_tests):
+        for user in range(m.user_start[test], m.user_start[test + 1]):
+            tree = m.users[user]
+            start[user] = n
+            for node in range(m.tree_start[tree], m.tree_start[tree + 1]):
+                if m.nodes[node].test == test:
+                    splits[n].left = ~leaves[m.nodes[node].right]
+                    splits[n].right = ~leaves[node + 1]
+                    splits[n].cut = m.nodes[node].cut
+                    splits[n].flags = m.nodes[node].flags
+                    n += 1
+    start[n_users] = n
+    m.splits, m.split_start = splits, &start[0]
+    return [memory, start]
 
-    Fewer nodes than there are come back if some cannot be reached, none if a node is
-    reached twice.
+
+cdef bint number_leaves(const Model* m, uint64_t* leaves) noexcept nogil:
+    """Write the leaves below each node; return whether a word has bits for them."""
+    cdef intp_t tree, node, n
+    for tree in range(m.n_trees):
+        n = 0
+        for node in range(m.tree_start[tree], m.tree_start[tree + 1]):
+            if m.nodes[node].test < 0:
+                if n == MOST_LEAVES:
+                    return False
+                leaves[node] = (<uint64_t> 1) << n
+                n += 1
+        for node in range(m.tree_start[tree + 1] - 1, m.tree_start[tree] - 1, -1):
+            if m.nodes[node].test >= 0:
+                leaves[node] = leaves[node + 1] | leaves[m.nodes[node].right]
+    return True
+
+
+def list_preorders(
+    const int32_t[::1] left not None,    # IN  (n_nodes,) -1 for a leaf
+    const int32_t[::1] right not None,   # IN  (n_nodes,) counted from its tree's start
+    const int64_t[::1] start not None,   # IN  (n_trees + 1,) where each tree starts
+):
+    """List the nodes of trees, with every left child right after its parent.
+
+    Returns
+    -------
+    order : ndarray of int64 of shape (n_listed,)
+        The nodes, one tree after another, each from its first node on.
+    sizes : ndarray of int64 of shape (n_trees,)
+        How many are of each tree: fewer than there are if some cannot be reached, none
+        if a node is reached twice.
     """
     cdef:
-        intp_t n = left.shape[0]
+        intp_t n_trees = start.shape[0] - 1
+        intp_t tree, n
+        intp_t n_out = 0
+        int64_t[::1] order = np.empty(left.shape[0] + 1, dtype=np.int64)
+        int64_t[::1] sizes = np.zeros(n_trees, dtype=np.int64)
+        int64_t[::1] stack = np.zeros(left.shape[0] + 2, dtype=np.int64)
+    with nogil:
+        for tree in range(n_trees):
+            n = list_one(
+                &left[0], &right[0], start[tree], start[tree + 1], &stack[0],
+                &order[n_out],
+            )
+            sizes[tree] = n
+            n_out += n
+    return np.asarray(order)[:n_out], np.asarray(sizes)
+
+
+cdef intp_t list_one(
+    const int32_t* left, const int32_t* right, intp_t first, intp_t last,
+    int64_t* stack, int64_t* order,
+) noexcept nogil:
+    """List the nodes of one tree in preorder; return how many there are."""
+    cdef:
+        intp_t n = last - first
         intp_t n_out = 0
         intp_t n_stack = 1
-        int32_t node
-        int32_t[::1] order = np.empty(n, dtype=np.int32)
-        int32_t[::1] stack = np.zeros(n + 1, dtype=np.int32)
+        intp_t node
+    stack[0] = 0
     while n_stack:
         n_stack -= 1
         node = stack[n_stack]
         if n_out == n:
-            return np.empty(0, dtype=np.int32)
-        order[n_out] = node
+            return 0
+        order[n_out] = first + node
         n_out += 1
-        if left[node] >= 0:
+        if left[first + node] >= 0:
             if n_stack + 2 > n:
-                return np.empty(0, dtype=np.int32)
-            stack[n_stack] = right[node]
-            stack[n_stack + 1] = left[node]
+                return 0
+            stack[n_stack] = right[first + node]
+            stack[n_stack + 1] = left[first + node]
             n_stack += 2
-    return np.asarray(order)[:n_out]
+    return n_out

@@ -151,7 +151,10 @@ def _describe_money(shown: Description) -> str:
 
 
 def _describe_likely(shown: Description) -> str:
-    """Return the likeliest decisions, and how many others there are."""
+    """Return the likeliest decisions and how many others, or what number to expect."""
+    if not shown["likely"]:
+        expected = shown.get("decision_now", shown.get("decision"))
+        return f"Expected so far: {_decided(expected)}."
     named = [
         f"{one['decision']} {format_share(one['share'])}"
         for one in shown["likely"][:MOST_LIKELY]
@@ -165,6 +168,12 @@ def _describe_likely(shown: Description) -> str:
 def _describe_purpose(shown: Description) -> str:
     """Return what the next test would settle."""
     branches, n_now = shown["branches"], len(shown["likely"])
+    if branches and not n_now:
+        expected = sorted(branch["decision"] for branch in branches)
+        low, high = _decided(expected[0]), _decided(expected[-1])
+        return f"Why: {low} to {high} is expected after it."
+    if not n_now:
+        return "Why: the number depends on it."
     if not branches:
         return f"Why: {n_now} decisions are possible."
     ending = [branch for branch in branches if branch["test"] is None]
@@ -213,8 +222,15 @@ def _follows(branch: Description) -> str:
     if branch["taken_as"] is not None:
         return f"{share}no case here; taken as {branch['taken_as']}"
     if branch["test"] is None:
-        return f"{share}=> {branch['decision']}"
+        return f"{share}=> {_decided(branch['decision'])}"
+    if branch["n_decisions"] == 0:
+        return f"{share}{_decided(branch['decision'])} expected"
     return f"{share}{branch['n_decisions']} decisions left"
+
+
+def _decided(decision: Any) -> str:
+    """Return a decision as text; a number in six digits."""
+    return f"{decision:.6g}" if isinstance(decision, float) else str(decision)
 
 
 def _print_what_if(interview: Interview, outcome: Any) -> None:
@@ -225,9 +241,9 @@ def _print_what_if(interview: Interview, outcome: Any) -> None:
         )
     after = describe(interview.what_if(outcome))
     if after["event"] == "decision":
-        share = format_share(after["certainty"])
+        sure = f" ({format_share(after['certainty'])})" if after["likely"] else ""
         text = (
-            f"Then the decision is {after['decision']} ({share}), for "
+            f"Then the decision is {_decided(after['decision'])}{sure}, for "
             f"{after['spent']:g}."
         )
         if after["conflict"] is not None:
@@ -248,10 +264,11 @@ def print_end(interview: Interview) -> None:
     shown = describe(interview)
     print_line()
     _print_conflict(interview.session, shown)
+    sure = _describe_certainty(interview, shown)
     print_line(
         "=> ",
-        (str(shown["decision"]), "bold green"),
-        f"  ({_describe_certainty(interview, shown)})",
+        (_decided(shown["decision"]), "bold green"),
+        f"  ({sure})" if sure else "",
     )
     everything = shown["cost_of_all"]
     saved = max(everything - shown["spent"], 0.0)
@@ -275,10 +292,13 @@ def print_end(interview: Interview) -> None:
 
 
 def _describe_certainty(interview: Interview, shown: Description) -> str:
+    """Return how certain a decision is; nothing of a number, which has no share."""
     # Only a tree and a sequence know what a test that was not answered leaves open.
     kind = interview.session.policy.kind
     if shown["n_unanswered"] and kind not in ("tree", "sequence"):
         return "as far as the answers go"
+    if not shown["likely"]:
+        return ""
     share = format_share(shown["certainty"])
     if kind not in ("tree", "sequence", "rule"):
         return f"{share} by the model"

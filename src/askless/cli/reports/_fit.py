@@ -59,12 +59,8 @@ def describe_fit(fit: Fit) -> dict[str, Any]:
 def print_fit(fit: Fit, *, quiet: bool) -> None:
     """Print what was learned, for people."""
     policy, result = fit.model.policy_, fit.result
-    n_tests, n_classes = len(policy.tests), len(policy.classes)
-    say(
-        f"{fit.data}: {fit.n_rows:,} examples, {n_tests:,} tests, {n_classes:,} "
-        "classes",
-        "",
-    )
+    says = "a number" if policy.answers_number else f"{len(policy.classes):,} classes"
+    say(f"{fit.data}: {fit.n_rows:,} examples, {len(policy.tests):,} tests, {says}", "")
     facts = [("method", fit.method)]
     if isinstance(policy, Tree):
         tests = "test" if policy.depth == 1 else "tests"
@@ -73,8 +69,12 @@ def print_fit(fit: Fit, *, quiet: bool) -> None:
     facts += [
         ("tests cost", f"{format_number(result.expected_cost)} a row"),
         ("cost of all tests", format_number(policy.prices.cost_of_all())),
-        ("error", format_share(result.error)),
     ]
+    if policy.answers_number:
+        facts.append(("mean absolute error", format_number(result.absolute_error)))
+        facts.append(("mean squared error", format_number(result.squared_error)))
+    else:
+        facts.append(("error", format_share(result.error)))
     if result.mistake_cost is not None:
         facts.append(("mistakes cost", f"{format_number(result.mistake_cost)} a row"))
         facts.append(("total", f"{format_number(result.total_cost)} a row"))

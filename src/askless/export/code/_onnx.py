@@ -14,7 +14,7 @@ from askless.exceptions import InvalidOptionError
 from askless.export._labels import children_of, summary_line, trees_of
 from askless.export.code._onnx_graph import Features, Graph, NodeRows
 from askless.export.ensemble._onnx import ensemble_to_onnx
-from askless.policy import Ensemble, Forest, Policy, Tree
+from askless.policy import Ensemble, Forest, NumberTree, Policy, Tree
 from askless.policy._decide import TOLERANCE
 
 __all__ = ["to_onnx"]
@@ -141,6 +141,19 @@ def _leaf_of(features: Features, tree: Tree) -> str:
 
 def _decide_tree(graph: Graph, tree: Tree, leaf: str) -> None:
     types = graph.onnx.TensorProto
+    if isinstance(tree, NumberTree):
+        said = graph.add("Gather", [graph.table(np.array(tree.values)), leaf])
+        graph.output("decision", said, types.DOUBLE, [None])
+    else:
+        _decide_class(graph, tree, leaf)
+    graph.output("leaf", leaf, types.INT64, [None])
+    if not tree.prices.engine.has_outcome_prices:
+        spent = graph.add("Gather", [graph.table(tree.spent), leaf])
+        graph.output("cost", spent, types.DOUBLE, [None])
+
+
+def _decide_class(graph: Graph, tree: Tree, leaf: str) -> None:
+    types = graph.onnx.TensorProto
     leaves = np.flatnonzero(tree.test < 0)
     shares = np.zeros((tree.n_nodes, len(tree.classes)))
     for node in leaves:
@@ -151,10 +164,6 @@ def _decide_tree(graph: Graph, tree: Tree, leaf: str) -> None:
     graph.name_classes(tree.classes, decided)
     found = graph.add("Gather", [graph.table(shares), leaf])
     graph.output("probabilities", found, types.DOUBLE, [None, len(tree.classes)])
-    graph.output("leaf", leaf, types.INT64, [None])
-    if not tree.prices.engine.has_outcome_prices:
-        spent = graph.add("Gather", [graph.table(tree.spent), leaf])
-        graph.output("cost", spent, types.DOUBLE, [None])
 
 
 def _decide_forest(

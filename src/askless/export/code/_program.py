@@ -144,7 +144,7 @@ def _rows(tree: Tree, is_forest: bool, counts: bool) -> Iterator[Row]:
         elif is_forest:
             weights = {decision: 1.0}
         yield Decide(
-            None if is_forest else tree.classes[decision],
+            None if is_forest else tree.answer(node),
             float(tree.spent[node]) if has_spent else None,
             weights,
         )

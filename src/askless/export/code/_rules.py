@@ -6,7 +6,13 @@ Rules do not overlap and leave nothing out, so their order does not matter.
 from __future__ import annotations
 
 from askless._text import escape_unprintable
-from askless.export._labels import node_shares, number_text, one_tree, percent_text
+from askless.export._labels import (
+    decision_text,
+    node_shares,
+    number_text,
+    one_tree,
+    percent_text,
+)
 from askless.export.code._conditions import Meaning, leaf_conditions, meaning_of
 from askless.policy import Policy, Tree
 from askless.problem import Test
@@ -54,13 +60,14 @@ def to_rules(policy: Policy, *, tree: int | None = None) -> str:
 
 
 def _rule_text(tree: Tree, leaf: int, conditions: list[str], share: float) -> str:
-    decision = int(tree.node_decision[leaf])
-    purity = tree.class_shares(leaf)[decision]
+    decided, purity = decision_text(tree, leaf)
+    # A number has no share.
+    sure = "" if tree.answers_number else f"purity {purity or '100 %'}, "
     reason = f"IF {' AND '.join(conditions)} THEN " if conditions else "ALWAYS "
     return (
-        f"{reason}{escape_unprintable(str(tree.classes[decision]))}  "
+        f"{reason}{decided}  "
         f"[n {number_text(tree.node_weight[leaf])}, {percent_text(share)}, "
-        f"purity {percent_text(purity)}, cost {number_text(tree.spent[leaf])}]"
+        f"{sure}cost {number_text(tree.spent[leaf])}]"
     )
 
 

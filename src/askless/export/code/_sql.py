@@ -18,7 +18,7 @@ from askless.export.code._sql_answer import Answer, class_literal, greatest
 from askless.export.code._sql_names import ADDED, check_added
 from askless.export.code._sql_walk import Walk, by_leaf
 from askless.export.ensemble._sql import binary_trees, ensemble_answer
-from askless.policy import Ensemble, Forest, Policy, Tree
+from askless.policy import Ensemble, Forest, NumberTree, Policy, Tree
 
 __all__ = ["to_sql"]
 
@@ -144,8 +144,13 @@ def _leaves(walk: Walk) -> list[tuple[str, str]]:
 
 def _tree_answer(tree: Tree, walk: Walk) -> list[tuple[str, str]]:
     dialect, leaf = walk.dialect, walk.leaf(0)
-    classes = [class_literal(dialect, tree, one) for one in tree.classes]
-    decision = by_leaf(tree, leaf, lambda node: classes[tree.node_decision[node]])
+
+    def literal(node: int) -> str:
+        if isinstance(tree, NumberTree):
+            return dialect.number(float(tree.values[node]))
+        return class_literal(dialect, tree, tree.classes[tree.node_decision[node]])
+
+    decision = by_leaf(tree, leaf, literal)
     answer = [("decision", decision)]
     if not tree.prices.engine.has_outcome_prices:
         spent = by_leaf(tree, leaf, lambda node: dialect.number(tree.spent[node]))

@@ -16,7 +16,9 @@ from askless.learn._base import PolicyClassifier
 from askless.learn._checks import (
     check_budget,
     check_choice,
+    check_confidence,
     check_count,
+    check_max_cost,
     check_share,
 )
 from askless.learn._examples import Examples, KnownRows
@@ -37,7 +39,7 @@ from askless.learn.boost._calibrate import (
     trace_stops,
 )
 from askless.learn.boost._candidates import BoostPoint, Candidates, Goal
-from askless.learn.boost._families import FAMILIES, Plan, list_large
+from askless.learn.boost._families import FAMILIES, Plan, list_large, usual_tradeoffs
 from askless.policy import Ensemble
 from askless.problem._jobs import count_threads
 from askless.problem._sweep import run_tasks
@@ -59,9 +61,9 @@ class BudgetBoostClassifier(PolicyClassifier):
 
     A few boosters are grown with LightGBM's penalties for features that a row has not
     bought yet, from accurate to cheap. Each is traced on validation rows; then the
-    model and the threshold to stop at that err least within the budget are taken. An
-    error counts as the mean of those of the neighbouring thresholds, if that is larger:
-    the best of many overfits the rows that it is chosen on.
+    model and the threshold to stop at that err least within the budget are taken. The
+    error of a model is taken to fall with what it buys: the best of many thresholds
+    overfits the rows that it is chosen on.
 
     Parameters
     ----------
@@ -82,11 +84,13 @@ class BudgetBoostClassifier(PolicyClassifier):
         The most that any row may cost: a row stops before it could pay more.
     family : {"auto", "boost", "forest"}, default="auto"
         What to choose from. "boost": small boosters, one for each tradeoff. "auto":
-        also boosters as large as LightGBM's default (31 leaves), one without penalties
+        also boosters as large as LightGBM's default (31 leaves), some without penalties
         on the columns that tell most, and where rows are few a random forest.
         "forest": small boosters and a random forest.
-    tradeoffs : tuple of float, default=(0.001, 0.01, 0.04, 0.15)
-        How much costs count, in units of the mean cost: one model each.
+    tradeoffs : tuple of float, default=None
+        How much costs count, in units of the mean cost: one model each. By default
+        twelve from 0 to 0.5, and with more than 5,000 rows, where growing with
+        penalties takes long, four from 0.001 to 0.15.
     bagged_tradeoffs : tuple of float, default=(0.001, 0.025, 0.3)
         The same of boosters that see half of the rows with each tree, learn more slowly
         and shrink their leaves: often more accurate where rows are few. May be empty.
@@ -149,6 +153,7 @@ class BudgetBoostClassifier(PolicyClassifier):
     """
 
     _draws_rows = True
+    _keeps_max_cost = True
 
     def __init__(
         self,
@@ -159,7 +164,7 @@ class BudgetBoostClassifier(PolicyClassifier):
         budget_confidence: float | None = 0.95,
         max_cost: float | None = None,
         family: str = "auto",
-        tradeoffs: tuple[float, ...] = (0.001, 0.01, 0.04, 0.15),
+        tradeoffs: tuple[float, ...] | None = None,
         bagged_tradeoffs: tuple[float, ...] = (0.001, 0.025, 0.3),
         n_estimators: int = 300,
         n_leaves: int = 8,
@@ -230,24 +235,17 @@ class BudgetBoostClassifier(PolicyClassifier):
     def _check_options(self) -> None:
         check_budget(self.budget)
         check_choice("family", self.family, FAMILIES)
-        if self.max_cost is not None and not self.max_cost >= 0:
-            raise InvalidOptionError(
-                f"max_cost must be >= 0. Got {self.max_cost!r}. Leave it out for no "
-                "limit."
-            )
-        sure = self.budget_confidence
-        if sure is not None and not 0.5 <= sure < 1:
-            raise InvalidOptionError(
-                "budget_confidence must be at least 0.5 and below 1. Got "
-                f"{sure!r}. Leave it out for 0.95, or give None to keep the budget on "
-                "the rows to choose on only."
-            )
+        check_max_cost(self.max_cost)
+        check_confidence(self.budget_confidence)
         check_count("n_estimators", self.n_estimators, least=1)
         check_share("validation_fraction", self.validation_fraction, usual=0.2)
-        if not len(self.tradeoffs) or any(not t >= 0 for t in self.tradeoffs):
+        tradeoffs = self.tradeoffs
+        if tradeoffs is not None and (
+            not len(tradeoffs) or any(not t >= 0 for t in tradeoffs)
+        ):
             raise InvalidOptionError(
-                f"tradeoffs must be at least one number >= 0. Got {self.tradeoffs!r}. "
-                "Leave it out for four models."
+                f"tradeoffs must be at least one number >= 0. Got {tradeoffs!r}. "
+                "Leave it out for those that suit the number of rows."
             )
         if any(not t >= 0 for t in self.bagged_tradeoffs):
             raise InvalidOptionError(
@@ -267,7 +265,10 @@ class BudgetBoostClassifier(PolicyClassifier):
         return Goal(budget, self.budget_confidence, most, self._mistakes)
 
     def _list_plans(self, train: BoosterRows, examples: Examples) -> list[Plan]:
-        plain = [(float(tradeoff), False) for tradeoff in self.tradeoffs]
+        tradeoffs = self.tradeoffs
+        if tradeoffs is None:
+            tradeoffs = usual_tradeoffs(train.rows.n_rows)
+        plain = [(float(tradeoff), False) for tradeoff in tradeoffs]
         bagged = [(float(tradeoff), True) for tradeoff in self.bagged_tradeoffs]
         small = [
             BoosterPlan(

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
+from sklearn.isotonic import isotonic_regression
 
 from askless.learn._examples import KnownRows
 from askless.policy import Ensemble
@@ -27,6 +28,7 @@ __all__ = [
     "Bound",
     "Stops",
     "calibrate",
+    "fall",
     "fill_budget",
     "fit_slope",
     "join_stops",
@@ -188,6 +190,17 @@ def list_thresholds(stops: Stops) -> NDArray[np.float64]:
     shares = np.linspace(0, 1, N_THRESHOLDS)
     middle = np.nextafter(np.unique(np.quantile(finite, shares)), np.inf)
     return np.concatenate([[0.0], middle, [np.inf]])
+
+
+def fall(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the values nearest to some that never rise: means where they would.
+
+    Examples
+    --------
+    >>> fall(np.array([9.0, 3.0, 5.0, 4.0, 1.0])).tolist()
+    [9.0, 4.0, 4.0, 4.0, 1.0]
+    """
+    return np.asarray(isotonic_regression(values, increasing=False), dtype=np.float64)
 
 
 def smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ on. This module must not know how boosters are grown.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.learn._validation import ValidationPoint, summarise_rows
-from askless.learn.boost._calibrate import Stops, fill_budget, smooth
+from askless.learn.boost._calibrate import Stops, fall, fill_budget
 from askless.learn.boost._families import Plan
 from askless.policy import Ensemble
 
@@ -86,6 +86,11 @@ class Goal:
     mistakes: NDArray[np.float64] | None = None
 
     @property
+    def adds_cost(self) -> bool:
+        """Whether what is bought counts beside what mistakes cost."""
+        return self.mistakes is not None and self.budget is None
+
+    @property
     def n_deviations(self) -> float:
         """How many standard errors a mean cost must be below the budget."""
         if self.confidence is None:
@@ -122,21 +127,30 @@ class Candidates:
     true: NDArray[np.float64]
     weights: NDArray[np.float64] | None = None
     groups: NDArray[np.int64] | None = None
+    _known: dict[Any, list[tuple[int, BoostPoint]]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
     def points(self, goal: Goal | None = None) -> list[tuple[int, BoostPoint]]:
         """Return the number of the booster, and what it does, of each candidate."""
-        return [
-            (model, self._point(model, float(threshold), goal or Goal()))
-            for model, thresholds in enumerate(self.thresholds)
-            for threshold in thresholds
-        ]
+        goal = goal or Goal()
+        # The same for all budgets, of which many are asked for.
+        costs = None if goal.mistakes is None else goal.mistakes.tobytes()
+        key = (goal.max_cost, goal.adds_cost, costs)
+        if key not in self._known:
+            self._known[key] = [
+                (model, self._point(model, float(threshold), goal))
+                for model, thresholds in enumerate(self.thresholds)
+                for threshold in thresholds
+            ]
+        return list(self._known[key])
 
     def _point(
         self, model: int, threshold: float, goal: Goal, limit: float = float("inf")
     ) -> BoostPoint:
         most = min(limit, goal.max_cost)
         cost, predicted = self.stops[model].limit(most).at(threshold)
-        found = summarise_rows(cost, predicted != self.true, self.weights)
+        found = summarise_rows(cost, self._errors(predicted), self.weights)
         found["cost"], found["cost_stderr"] = self._expect(cost, found)
         plan = self.plans[model]
         return BoostPoint(
@@ -150,6 +164,10 @@ class Candidates:
             **found,
         )
 
+    def _errors(self, predicted: NDArray[np.float64]) -> NDArray[Any]:
+        """Return how wrong each row is: whether, or for numbers how much."""
+        return np.asarray(predicted != self.true)
+
     def _loss(self, found: dict[str, Any], predicted: Any, goal: Goal) -> float:
         """Return what is to be least."""
         if goal.mistakes is None:
@@ -158,7 +176,7 @@ class Candidates:
         # A class that no booster knows is the worst mistake.
         wrong = np.where(self.true < 0, goal.mistakes.max(), wrong)
         mean = float(np.average(wrong, weights=self.weights))
-        return mean if goal.budget is not None else mean + float(found["cost"])
+        return mean + (float(found["cost"]) if goal.adds_cost else 0.0)
 
     def _differ(self, cost: NDArray[np.float64]) -> float:
         """Return how much mean costs differ from booster to booster, beyond chance."""
@@ -203,8 +221,10 @@ class Candidates:
     def choose(self, goal: Goal | float | None) -> tuple[Ensemble, BoostPoint]:
         """Return the candidate of least loss within a budget.
 
-        A loss counts as the mean of those of the neighbouring thresholds, if that is
-        larger: the best of many overfits the rows that it is chosen on.
+        Whoever buys more knows more: the loss of a booster is taken to fall with the
+        threshold, and where the rows say otherwise, to be the mean of what they say
+        (:func:`fall`). So no threshold is chosen by a few lucky rows. Of candidates
+        alike, with a budget the dearest is taken, else the cheapest.
 
         Parameters
         ----------
@@ -213,30 +233,37 @@ class Candidates:
         """
         goal = goal if isinstance(goal, Goal) else Goal(goal)
         found = self.points(goal)
-        losses = np.array([point.loss for _, point in found])
-        if np.isnan(losses).any():
-            losses = np.array([point.error for _, point in found])
-        ends = np.cumsum([len(thresholds) for thresholds in self.thresholds])
-        blocks = [
-            np.maximum(block, smooth(block)) for block in np.split(losses, ends[:-1])
-        ]
-        cautious = np.concatenate(blocks).tolist()
+        blocks = self._falling([point for _, point in found], goal)
+        losses = np.concatenate(blocks).tolist()
         if goal.budget is not None:
             for model, point in self._fill(goal):
-                # Between thresholds: no better than the worse of its neighbours.
-                grid = self.thresholds[model]
-                above = min(int(np.searchsorted(grid, point.threshold)), len(grid) - 1)
-                near = blocks[model][max(above - 1, 0) : above + 1]
+                # Between thresholds: no better and no worse than its neighbours.
+                above = int(np.searchsorted(self.thresholds[model], point.threshold))
+                worst, best = blocks[model][[max(above - 1, 0), above]]
                 found.append((model, point))
-                cautious.append(max(point.loss, float(near.min())))
+                losses.append(float(np.clip(point.loss, best, worst)))
         limit = np.inf if goal.budget is None else goal.budget
+        sign = 1.0 if goal.budget is None else -1.0
         within = [
-            (loss, point.cost, model, point)
-            for loss, (model, point) in zip(cautious, found, strict=True)
+            (loss, sign * point.cost, model, point)
+            for loss, (model, point) in zip(losses, found, strict=True)
             if self._is_within(model, point, goal, limit)
         ]
         _, _, model, point = min(within, key=lambda candidate: candidate[:3])
         return self.policy_at(model, point), point
+
+    def _falling(
+        self, points: list[BoostPoint], goal: Goal
+    ) -> list[NDArray[np.float64]]:
+        """Return the losses of each booster, which fall with the threshold."""
+        losses = np.array([point.loss for point in points])
+        if np.isnan(losses).any():
+            losses = np.array([point.error for point in points])
+        # What is spent is known, and does not fall.
+        spent = np.array([point.cost for point in points]) * goal.adds_cost
+        ends = np.cumsum([len(thresholds) for thresholds in self.thresholds])[:-1]
+        parts = zip(np.split(losses - spent, ends), np.split(spent, ends), strict=True)
+        return [fall(part) + known for part, known in parts]
 
     def _is_within(
         self, model: int, point: BoostPoint, goal: Goal, limit: float

@@ -14,20 +14,40 @@ from askless.learn.boost._booster_rows import BoosterRows
 from askless.learn.boost._boosters import BoosterPlan, ForestPlan, rank_columns
 from askless.problem import PriceList
 
-__all__ = ["FAMILIES", "Plan", "list_large"]
+__all__ = ["FAMILIES", "Plan", "list_large", "usual_tradeoffs"]
 
 FAMILIES = ("auto", "boost", "forest")
-# Leaves of the large boosters, LightGBM's own default, and how much costs count there.
-WIDE_LEAVES, WIDE_TRADEOFFS = 31, (0.001, 0.01)
-# Of the price of everything, what the columns of a booster without penalties may cost.
-FEW_COLUMNS = 0.25
+# With more rows, penalties take several times as long as growing without them, while
+# one booster with many thresholds covers more of the range.
+MANY_ROWS = 5_000
+# How much costs count, of small boosters: with few rows, and with many.
+DENSE = (0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5)
+SPARSE = (0.001, 0.01, 0.04, 0.15)
+# The same of large boosters, which have as many leaves as LightGBM's default.
+WIDE_LEAVES = 31
+WIDE_DENSE, WIDE_SPARSE = (0.0, 0.0005, 0.002, 0.008, 0.03, 0.12), (0.0, 0.001, 0.01)
+# Of the price of everything, what the columns of boosters without penalties may cost.
+FEW_COLUMNS, FEW_SPARSE = (0.25,), (0.12, 0.33)
+# Many rows bear many leaves; without penalties such boosters take little time.
+MANY_LEAVES = 127
 # With fewer columns, one that sees few of them is no other model.
 LEAST_COLUMNS = 9
 # Of forests: trees, leaves of a tree, and the most rows, beyond which boosting wins and
 # running so many leaves takes long.
-FOREST_TREES, FOREST_LEAVES, FOREST_ROWS = 60, 256, 5_000
+FOREST_TREES, FOREST_LEAVES = 60, 256
 
 Plan = BoosterPlan | ForestPlan
+
+
+def usual_tradeoffs(n_rows: int) -> tuple[float, ...]:
+    """Return how much costs count in each of the small boosters, for so many rows.
+
+    Examples
+    --------
+    >>> len(usual_tradeoffs(1_000)), len(usual_tradeoffs(100_000))
+    (12, 4)
+    """
+    return DENSE if n_rows <= MANY_ROWS else SPARSE
 
 
 def list_large(
@@ -44,7 +64,7 @@ def list_large(
     small : BoosterPlan
         One of the small boosters: large ones differ in what is said here only.
     family : {"auto", "boost", "forest"}
-        "auto" adds boosters as large as LightGBM's default, one of them without
+        "auto" adds boosters as large as LightGBM's default, some of them without
         penalties on few columns, and a forest where rows are few; "forest" a forest,
         however many rows there are; "boost" nothing.
     train : BoosterRows
@@ -57,24 +77,27 @@ def list_large(
     large: list[Plan] = []
     is_numbers = all(test.kind == "number" for test in train.tests)
     n_rows, n_columns = train.matrix.shape
+    is_small = n_rows <= MANY_ROWS
     if family == "auto":
         wide = replace(
             small, is_bagged=False, n_leaves=max(WIDE_LEAVES, small.n_leaves)
         )
-        large += [replace(wide, tradeoff=t) for t in WIDE_TRADEOFFS]
+        tradeoffs = WIDE_DENSE if is_small else WIDE_SPARSE
+        large += [replace(wide, tradeoff=t) for t in tradeoffs]
         if n_columns >= LEAST_COLUMNS:
             n_classes = int(train.rows.class_ids.max()) + 1
             gains = rank_columns(train, n_classes, small.n_jobs)
-            columns = _choose_columns(gains, prices.full)
-            large.append(replace(wide, tradeoff=0.0, columns=columns))
-    is_small = n_rows <= FOREST_ROWS
+            few = wide if is_small else replace(wide, n_leaves=MANY_LEAVES)
+            for share in FEW_COLUMNS if is_small else FEW_SPARSE:
+                columns = _choose_columns(gains, prices.full, share)
+                large.append(replace(few, tradeoff=0.0, columns=columns))
     if is_numbers and (family == "forest" or (family == "auto" and is_small)):
         large.append(ForestPlan(FOREST_TREES, FOREST_LEAVES, seed, small.n_jobs))
     return large
 
 
 def _choose_columns(
-    gains: NDArray[np.float64], prices: NDArray[np.float64]
+    gains: NDArray[np.float64], prices: NDArray[np.float64], share: float
 ) -> tuple[int, ...]:
     """Return the columns of most gain that together cost a share of everything."""
     # Between the best columns and the best for their price.
@@ -83,6 +106,6 @@ def _choose_columns(
     worth = gains / np.sqrt(np.maximum(prices, 1e-9))
     order = np.argsort(-worth, kind="stable")
     spent = np.cumsum(prices[order])
-    within = spent <= FEW_COLUMNS * prices.sum()
+    within = spent <= share * prices.sum()
     n_kept = max(1, int(np.count_nonzero(within)))
     return tuple(sorted(order[:n_kept].tolist()))

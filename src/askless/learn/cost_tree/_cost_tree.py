@@ -48,6 +48,9 @@ class CostTreeClassifier(PolicyClassifier):
         How many subtrees price each branch of a candidate: two greedy ones, and all but
         the first of these drawn at random. 1 by default; with a `time_limit`, the most
         that are tried, 80 by default.
+    max_cost : float, default=None
+        The most that any row may cost, whatever its tests show: tests that alone cost
+        more are left out, and a branch stops where the next test could cost more.
     class_weight : mapping or "balanced", default=None
         Factors of what mistakes on each class cost; "balanced" makes all classes count
         the same. The price of tests counts as before.
@@ -122,6 +125,7 @@ class CostTreeClassifier(PolicyClassifier):
         time_limit: float | None = None,
         *,
         samples: int | None = None,
+        max_cost: float | None = None,
         class_weight: Any = None,
         smoothing: float = 0.75,
         n_estimators: int = 100,
@@ -135,6 +139,7 @@ class CostTreeClassifier(PolicyClassifier):
         self.mistakes = mistakes
         self.time_limit = time_limit
         self.samples = samples
+        self.max_cost = max_cost
         self.class_weight = class_weight
         self.smoothing = smoothing
         self.n_estimators = n_estimators

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -11,12 +12,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from askless._core.greedy._options import GrowthLimits
-from askless.exceptions import InvalidOptionError
+from askless.exceptions import InvalidOptionError, UnusedBudgetWarning
 from askless.learn._base import PolicyClassifier
 from askless.learn._checks import (
     check_budget,
     check_choice,
     check_count,
+    check_max_cost,
     check_max_depth,
     check_number,
     check_share,
@@ -24,6 +26,7 @@ from askless.learn._checks import (
     list_alphas,
 )
 from askless.learn._examples import CodedExamples, Examples
+from askless.learn._max_cost import limit_policy
 from askless.learn._stages import warn_interrupted
 from askless.learn.forest._curve import (
     CodedRows,
@@ -39,9 +42,12 @@ from askless.learn.forest._set_aside import (
     set_aside,
     take_aside,
 )
-from askless.policy import Forest, Nodes
+from askless.policy import Forest, Nodes, Policy
 
 __all__ = ["BudgetForestClassifier"]
+
+# Less than this share of a budget is little, and this share of wrong rows is no matter.
+USED, FEW_ERRORS = 0.5, 0.02
 
 
 class BudgetForestClassifier(PolicyClassifier):
@@ -81,6 +87,10 @@ class BudgetForestClassifier(PolicyClassifier):
         leaves.
     max_depth : int, default=None
         Ask at most so many tests on any path of a tree.
+    max_cost : float, default=None
+        The most that any row may cost. The forest that was chosen is then run as an
+        ensemble: a row buys what its open trees wait for most, and stops before it
+        could pay more. Tests that alone cost more are left out.
     min_weight : float, default=0.0
         Do not split a set of less weight.
     free_reuse : bool, default=False
@@ -107,8 +117,8 @@ class BudgetForestClassifier(PolicyClassifier):
 
     Attributes
     ----------
-    policy_ : Forest
-        The policy that was learned.
+    policy_ : Forest or Ensemble
+        The policy that was learned; an ensemble with a `max_cost`.
     classes_ : ndarray
         The classes, ascending.
     alpha_ : float
@@ -116,7 +126,8 @@ class BudgetForestClassifier(PolicyClassifier):
     n_estimators_ : int
         How many trees are within the budget.
     point_ : ForestPoint or None
-        What the policy costs and how often it is wrong on the validation rows.
+        What the policy costs and how often it is wrong on the validation rows; with a
+        `max_cost`, what the forest does without it.
 
     Notes
     -----
@@ -124,7 +135,8 @@ class BudgetForestClassifier(PolicyClassifier):
     are averaged over all rows and trees: costs need no classes.
 
     Where no tree is within the budget the policy buys nothing, decides for the most
-    frequent class, and a warning says so.
+    frequent class, and a warning says so. Where less than half of the budget is spent
+    and rows are still wrong, a warning says why and which learner spends more.
 
     Growing takes O(n_tests * n_rows) for each level of a tree and, beyond the codes and
     the trees, at most as much memory as the codes for each thread.
@@ -157,6 +169,7 @@ class BudgetForestClassifier(PolicyClassifier):
         max_features: int | float | str | None = None,
         voting: str = "votes",
         max_depth: int | None = None,
+        max_cost: float | None = None,
         min_weight: float = 0.0,
         free_reuse: bool = False,
         bootstrap: bool = True,
@@ -177,6 +190,7 @@ class BudgetForestClassifier(PolicyClassifier):
         self.max_features = max_features
         self.voting = voting
         self.max_depth = max_depth
+        self.max_cost = max_cost
         self.min_weight = min_weight
         self.free_reuse = free_reuse
         self.bootstrap = bootstrap
@@ -331,7 +345,7 @@ class BudgetForestClassifier(PolicyClassifier):
             best = replace(point, n_estimators=0)
         self.alpha_, self.n_estimators_ = best.alpha, best.n_estimators
         self.point_ = best
-        return self.policy_at(best)
+        return self._forest_at(best)
 
     def _first(self, alpha: float, n_estimators: int) -> Forest:
         forest = self.forests_[alpha]
@@ -351,6 +365,27 @@ class BudgetForestClassifier(PolicyClassifier):
             "always decides for the most frequent class. Raise the budget."
         )
 
+    def _learn(self, examples: Examples) -> None:
+        super()._learn(examples)
+        reason = self._explain_unused()
+        if reason is not None:
+            warnings.warn(reason, UnusedBudgetWarning, stacklevel=3)
+
+    def _explain_unused(self) -> str | None:
+        """Return why most of the budget is not spent, though some rows are wrong."""
+        budget, point = self.budget, self.point_
+        if budget is None or point is None or self.n_estimators_ == 0:
+            return None
+        if point.cost >= USED * budget or point.error <= FEW_ERRORS:
+            return None
+        return (
+            f"Of a budget of {budget:g} only {point.cost:.4g} is spent, and "
+            f"{100 * point.error:.3g} % of the rows are wrong: trees prefer cheap "
+            "tests, and more of them err no less. Use BudgetBoostClassifier, which "
+            "spends what lowers the error; or try a smaller alpha, more n_estimators "
+            "or max_features='sqrt'."
+        )
+
     # Using.
 
     def path(self) -> list[ForestPoint]:
@@ -367,7 +402,7 @@ class BudgetForestClassifier(PolicyClassifier):
             )
         return list(self.path_)
 
-    def at_budget(self, budget: float | None) -> Forest:
+    def at_budget(self, budget: float | None) -> Policy:
         """Return the policy that would have been learned for another budget.
 
         Chosen from the path of the last fit, in no time. One that buys nothing is
@@ -376,9 +411,14 @@ class BudgetForestClassifier(PolicyClassifier):
         best = best_within(self.path(), budget)
         return self._nothing if best is None else self.policy_at(best)
 
-    def policy_at(self, point: ForestPoint) -> Forest:
+    def policy_at(self, point: ForestPoint) -> Policy:
         """Return the policy of a point of the path."""
         check_is_fitted(self)
+        forest = self._forest_at(point)
+        most = check_max_cost(self.max_cost)
+        return forest if most is None else limit_policy(forest, most)
+
+    def _forest_at(self, point: ForestPoint) -> Forest:
         if point.n_estimators == 0:
             return self._nothing
         return self._first(point.alpha, point.n_estimators)
@@ -395,6 +435,10 @@ class BudgetForestClassifier(PolicyClassifier):
             Rows add up to 1.
         """
         forest = self._policy
-        assert isinstance(forest, Forest)
+        if not isinstance(forest, Forest):
+            raise InvalidOptionError(
+                "confidence must have every leaf of a row. Got a forest with a "
+                "max_cost, which stops before. Leave max_cost out."
+            )
         counts = forest.count_leaves(self._rows(X), n_jobs=self.n_jobs)
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))

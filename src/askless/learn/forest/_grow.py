@@ -100,7 +100,7 @@ def grow_trees(
         weights=examples.weights,
     )
     if is_simple(rows, prices, options):
-        bundles = bundle_codes(rows.codes, prices.full)  # type: ignore[arg-type]
+        bundles = _bundle(examples, prices)
         grown = _map(
             lambda tree: _grow_fast(
                 rows, bundles, prices, options, tree, bag_of(options, tree, examples)
@@ -118,6 +118,14 @@ def grow_trees(
         n_jobs,
     )
     return Nodes.join(Nodes.from_arrays(arrays) for arrays in plain)
+
+
+def _bundle(examples: CodedExamples, prices: PriceList) -> Bundles:
+    """Return the tests of two outcomes eight to a byte, in order of price."""
+    if examples.bundles is not None:
+        return examples.bundles.by_price(prices.full)
+    codes: Any = examples.codes
+    return bundle_codes(codes, prices.full)
 
 
 def is_simple(rows: GrowthRows, prices: PriceList, options: GrowthOptions) -> bool:

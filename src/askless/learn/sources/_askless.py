@@ -18,7 +18,7 @@ from askless.learn.sources._source import (
     assemble_trees,
     refuse,
 )
-from askless.policy import EnsembleTrees, Forest, Output, Tree
+from askless.policy import EnsembleTrees, Forest, NumberTree, Output, Tree
 from askless.problem import Test
 
 __all__ = ["read_policy"]
@@ -38,8 +38,11 @@ def read_policy(policy: Tree | Forest) -> tuple[EnsembleTrees, Output]:
         starts = policy.tree_start.tolist()
     else:
         starts = [0, policy.n_nodes]
-    values = _leaf_values(policy, rule)
+    is_number = isinstance(policy, NumberTree)
+    values = policy.values[:, None] if is_number else _leaf_values(policy, rule)
     trees = [_read_tree(policy, a, b, values) for a, b in pairwise(starts)]
+    if is_number:
+        return assemble_trees(trees, policy.tests), Output("number", (0.0,))
     n_classes = len(policy.classes)
     output = Output(
         "share" if rule == "votes" else "count",

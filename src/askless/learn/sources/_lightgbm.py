@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from askless.learn.sources._lightgbm_categories import find_categories
-from askless.learn.sources._lightgbm_trees import read_fields, read_tree
+from askless.learn.sources._lightgbm_trees import read_fields, read_trees
 from askless.learn.sources._source import Source, Wanted, refuse, wanted_of
 from askless.policy import Output
 from askless.problem import Outcome
@@ -112,9 +112,7 @@ def read_lightgbm_text(
         used = {int(c) for f in fields for c in f.get("split_feature", "").split()}
         infos = header["feature_infos"].split(" ")
         categories = find_categories(blocks[-1], infos, used)
-    trees = [
-        read_tree(lines, i % n_outputs, categories) for i, lines in enumerate(fields)
-    ]
+    trees = read_trees(fields, n_outputs, categories)
     divisor = 1.0
     if "average_output" in blocks[0].split("\n"):
         divisor = len(trees) / n_outputs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from askless.learn.sources._number_sets import split_beside_zero, split_whole_nu
 from askless.learn.sources._source import SetSplit, SourceTree, refuse
 from askless.problem import Outcome
 
-__all__ = ["read_fields", "read_tree"]
+__all__ = ["read_fields", "read_trees"]
 
 # Bits of a decision type, and the kinds of missing value in its third and fourth bit.
 IS_CATEGORY, DEFAULT_LEFT = 1, 2
@@ -27,46 +28,92 @@ def read_fields(block: str) -> dict[str, str]:
     return {name: value for name, found, value in lines if found}
 
 
-def _numbers(fields: dict[str, str], name: str, dtype: Any) -> NDArray[Any]:
-    text = fields.get(name, "")
-    return np.array(text.split(" ") if text else [], dtype=dtype)
+class _Column:
+    """What all trees say under one name: numbers, and where those of a tree start."""
+
+    def __init__(self, blocks: list[dict[str, str]], name: str, dtype: Any) -> None:
+        texts = [fields.get(name, "") for fields in blocks]
+        self.sizes = np.array([text.count(" ") + 1 if text else 0 for text in texts])
+        self.start = np.concatenate([[0], np.cumsum(self.sizes)])
+        joined = " ".join(text for text in texts if text)
+        # All trees at once: reading a short text takes longer than what it says.
+        self.all = np.fromstring(joined, dtype, sep=" ")  # noqa: NPY201
+        self.of = [self.all[i:j] for i, j in pairwise(self.start.tolist())]
 
 
-def read_tree(
-    fields: dict[str, str], output: int, categories: Mapping[int, tuple[Outcome, ...]]
-) -> SourceTree:
-    """Return the tree that the lines of its block describe."""
-    if fields.get("is_linear", "0") != "0":
+def read_trees(
+    blocks: list[dict[str, str]],
+    n_outputs: int,
+    categories: Mapping[int, tuple[Outcome, ...]],
+) -> list[SourceTree]:
+    """Return the trees that the lines of their blocks describe.
+
+    Parameters
+    ----------
+    blocks : list of dict of str to str
+        What the lines of each tree say, by name.
+    n_outputs : int
+        How many sums there are; trees add to them by turns.
+    categories : mapping of int to tuple
+        The outcomes of the features that are categories.
+    """
+    if any(fields.get("is_linear", "0") != "0" for fields in blocks):
         refuse(
             "Leaves must be constants",
             "a LightGBM model with linear trees",
             "Fit it without linear_tree",
         )
-    n_leaves = int(fields["num_leaves"])
-    n_inner = n_leaves - 1
-    values = _numbers(fields, "leaf_value", np.float64)
-    weights = _numbers(fields, "leaf_weight", np.float64)
-    counts = _numbers(fields, "leaf_count", np.float64)
-    if len(weights) != n_leaves or not np.all(weights > 0):
-        weights = counts if len(counts) == n_leaves else np.ones(n_leaves)
-    weights = np.where(weights > 0, weights, 1e-9)
-    # Inner nodes come first, so that node 0 is the root; leaf ~i is node n_inner + i.
-    feature = np.append(_numbers(fields, "split_feature", np.int32), [-1] * n_leaves)
-    kind = _numbers(fields, "decision_type", np.int64)
-    threshold = _numbers(fields, "threshold", np.float64)
-    zeros = np.zeros(n_leaves)
-    missing_left = _missing_left(kind, threshold)
-    return SourceTree(
-        feature=feature.astype(np.int32),
-        threshold=np.append(_beside_zero(threshold), zeros),
-        left=_children(_numbers(fields, "left_child", np.int32), n_inner, n_leaves),
-        right=_children(_numbers(fields, "right_child", np.int32), n_inner, n_leaves),
-        missing_left=np.append(missing_left, zeros.astype(bool)),
-        value=np.append(np.zeros(n_inner), values)[:, None],
-        weight=np.append(np.ones(n_inner), weights),
-        output=output,
-        sets=_sets(fields, feature, kind, threshold, missing_left, categories),
-    )
+    value = _Column(blocks, "leaf_value", np.float64)
+    feature = _Column(blocks, "split_feature", np.int32)
+    kind = _Column(blocks, "decision_type", np.int64)
+    threshold = _Column(blocks, "threshold", np.float64)
+    left = _Column(blocks, "left_child", np.int32)
+    right = _Column(blocks, "right_child", np.int32)
+    missing_left = _missing_left(kind.all, threshold.all)
+    moved = _beside_zero(threshold.all)
+    weights = _leaf_weights(blocks)
+    trees = []
+    for i, fields in enumerate(blocks):
+        a, b = threshold.start[i], threshold.start[i + 1]
+        n_inner, n_leaves = int(b - a), int(fields["num_leaves"])
+        none = np.zeros(n_leaves)
+        trees.append(
+            # Inner nodes come first, so that node 0 is the root; leaf ~i is node
+            # n_inner + i.
+            SourceTree(
+                feature=np.concatenate([feature.of[i], none.astype(np.int32) - 1]),
+                threshold=np.concatenate([moved[a:b], none]),
+                left=_children(left.of[i], n_inner, n_leaves),
+                right=_children(right.of[i], n_inner, n_leaves),
+                missing_left=np.concatenate([missing_left[a:b], none > 0]),
+                value=np.concatenate([np.zeros(n_inner), value.of[i]])[:, None],
+                weight=np.concatenate([np.ones(n_inner), weights[i]]),
+                output=i % n_outputs,
+                sets=_sets(
+                    fields,
+                    feature.of[i],
+                    kind.of[i],
+                    threshold.of[i],
+                    missing_left[a:b],
+                    categories,
+                ),
+            )
+        )
+    return trees
+
+
+def _leaf_weights(blocks: list[dict[str, str]]) -> list[NDArray[np.float64]]:
+    """Return the weight of each leaf of each tree: its own, or its rows, or one."""
+    weight = _Column(blocks, "leaf_weight", np.float64)
+    count = _Column(blocks, "leaf_count", np.float64)
+    found = []
+    for i, fields in enumerate(blocks):
+        n_leaves, weights, counts = int(fields["num_leaves"]), weight.of[i], count.of[i]
+        if len(weights) != n_leaves or not np.all(weights > 0):
+            weights = counts if len(counts) == n_leaves else np.ones(n_leaves)
+            weights = np.where(weights > 0, weights, 1e-9)
+        found.append(weights)
+    return found
 
 
 def _beside_zero(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -80,7 +127,8 @@ def _children(
     children: NDArray[np.int32], n_inner: int, n_leaves: int
 ) -> NDArray[np.int32]:
     nodes = np.where(children < 0, n_inner + ~children, children)
-    return np.append(nodes, np.full(n_leaves, -1)).astype(np.int32)
+    none = np.full(n_leaves, -1, dtype=np.int32)
+    return np.concatenate([nodes.astype(np.int32), none])
 
 
 def _missing_left(
@@ -102,8 +150,11 @@ def _sets(
     categories: Mapping[int, tuple[Outcome, ...]],
 ) -> dict[int, SetSplit]:
     sets: dict[int, SetSplit] = {}
-    starts = _numbers(fields, "cat_boundaries", np.int64)
-    words = _numbers(fields, "cat_threshold", np.uint32)
+    is_plain = not np.any((kind & IS_CATEGORY) | ((kind >> 2) & 3 == ZERO_MISSING))
+    if is_plain and not categories:
+        return sets
+    starts = _Column([fields], "cat_boundaries", np.int64).all
+    words = _Column([fields], "cat_threshold", np.int64).all.astype(np.uint32)
     for node in np.flatnonzero(kind & IS_CATEGORY):
         which = int(threshold[node])
         packed = words[starts[which] : starts[which + 1]].astype("<u4")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from askless._core.ensemble._trees import list_preorder
+from askless._core.ensemble._trees import list_preorders
 from askless.exceptions import InvalidOptionError
 from askless.policy import EnsembleTrees, Output
 from askless.policy.ensemble._parts import IS_SET, MISSING_LEFT
@@ -147,13 +147,11 @@ class Source:
 
     def _cuts(self) -> list[NDArray[np.float64]]:
         """Return every threshold of each feature, in ascending order."""
-        features = [np.zeros(0, dtype=np.int64)]
-        cuts = [np.zeros(0)]
+        nodes = _join_nodes(self.trees)
+        plain = (nodes.feature >= 0) & ~nodes.is_set
+        features = [nodes.feature[plain].astype(np.int64)]
+        cuts = [nodes.threshold[plain]]
         for tree in self.trees:
-            plain = tree.feature >= 0
-            plain[list(tree.sets)] = False
-            features.append(tree.feature[plain].astype(np.int64))
-            cuts.append(tree.threshold[plain])
             for node, split in tree.sets.items():
                 features.append(np.full(len(split.edges), tree.feature[node]))
                 cuts.append(split.edges)
@@ -199,30 +197,95 @@ def next_single(values: Any, towards: float) -> NDArray[np.float32]:
     return np.nextafter(np.asarray(values, dtype=np.float32), np.float32(towards))
 
 
+@dataclass(frozen=True)
+class _Nodes:
+    """The nodes of many trees, one tree after another, each in its own order.
+
+    ``start`` says where each tree starts, and has one entry more; children are counted
+    from the start of their tree.
+    """
+
+    start: NDArray[np.int64]
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    is_set: NDArray[np.bool_]
+
+
+def _join_nodes(trees: list[SourceTree]) -> _Nodes:
+    start = np.cumsum([0, *(len(tree.left) for tree in trees)]).astype(np.int64)
+    is_set = np.zeros(start[-1], dtype=bool)
+    for tree, first in zip(trees, start.tolist(), strict=False):
+        for node in tree.sets:
+            is_set[first + node] = True
+    return _Nodes(
+        start,
+        _join([tree.feature for tree in trees], np.int32),
+        _join([tree.threshold for tree in trees], np.float64),
+        _join([tree.left for tree in trees], np.int32),
+        _join([tree.right for tree in trees], np.int32),
+        is_set,
+    )
+
+
+def _join(parts: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
+    return np.concatenate([np.zeros(0, dtype=dtype), *parts]).astype(dtype, copy=False)
+
+
 def assemble_trees(sources: list[SourceTree], tests: tuple[Test, ...]) -> EnsembleTrees:
     """Return trees over the codes of tests, one after another and in preorder."""
-    parts: list[dict[str, NDArray[Any]]] = []
+    nodes = _join_nodes(sources)
+    order, sizes = list_preorders(nodes.left, nodes.right, nodes.start)
+    if np.any(sizes == 0):
+        refuse(
+            "Every tree must be a tree",
+            "nodes that are reached twice",
+            "Fit the model again",
+        )
+    # Where each node comes to stand, and where its tree starts among the old ones.
+    place = np.zeros(len(nodes.left), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    base = np.repeat(nodes.start[:-1], sizes)
+    test = np.where(nodes.left[order] >= 0, nodes.feature[order], -1)
+    is_inner = test >= 0
+    cut = _cut_codes(test, nodes.threshold[order], tests)
+    missing_left = _join([tree.missing_left for tree in sources], bool)[order]
+    flags = np.where(is_inner & missing_left, MISSING_LEFT, 0)
     words = _Words()
-    base = 0
-    for tree in sources:
-        part = _place_nodes(tree, tests, base, words)
-        parts.append(part)
-        base += len(part["test"])
-    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    sizes = [len(part["test"]) for part in parts]
-    is_leaf = joined["test"] < 0
-    value = joined["value"] * is_leaf[:, None]
+    for tree, first in zip(sources, nodes.start.tolist(), strict=False):
+        for node, split in tree.sets.items():
+            asked, missing = tests[tree.feature[node]], bool(tree.missing_left[node])
+            cut[place[first + node]] = words.add(_left_codes(split, asked, missing))
+            flags[place[first + node]] |= IS_SET
+    weight = _join([tree.weight for tree in sources], np.float64)[order]
+    value = np.concatenate([tree.value for tree in sources])[order]
     return EnsembleTrees(
-        test=joined["test"].astype(np.int32),
-        cut=joined["cut"].astype(np.int32),
-        right=joined["right"].astype(np.int32),
-        flags=joined["flags"].astype(np.int32),
+        test=test.astype(np.int32),
+        cut=cut.astype(np.int32),
+        right=np.where(
+            is_inner, place[np.where(is_inner, nodes.right[order] + base, 0)], 0
+        ).astype(np.int32),
+        flags=flags.astype(np.int32),
         words=np.concatenate([*words.masks, np.zeros(0, dtype=np.uint64)]),
-        tree_start=np.cumsum([0, *sizes]).astype(np.int64),
+        tree_start=np.cumsum([0, *sizes.tolist()]).astype(np.int64),
         output=np.array([tree.output for tree in sources], dtype=np.int32),
-        weight=np.where(joined["weight"] > 0, joined["weight"], 1e-9),
-        value=np.ascontiguousarray(value, dtype=np.float64),
+        weight=np.where(weight > 0, weight, 1e-9),
+        value=np.ascontiguousarray(value * ~is_inner[:, None], dtype=np.float64),
     )
+
+
+def _cut_codes(
+    test: NDArray[np.int32], threshold: NDArray[np.float64], tests: tuple[Test, ...]
+) -> NDArray[np.int64]:
+    """Return the code of each threshold among the cuts of its test; 0 of a leaf."""
+    cut = np.zeros(len(test), dtype=np.int64)
+    by_test = np.argsort(test, kind="stable")
+    starts = np.searchsorted(test[by_test], np.arange(len(tests) + 1))
+    for (first, last), asked in zip(pairwise(starts.tolist()), tests, strict=True):
+        at = by_test[first:last]
+        cut[at] = np.searchsorted(asked.cut_array, threshold[at])
+    return cut
 
 
 class _Words:
@@ -238,44 +301,6 @@ class _Words:
         self.masks.append(mask)
         self.n_words += len(mask)
         return start
-
-
-def _place_nodes(
-    tree: SourceTree, tests: tuple[Test, ...], base: int, words: _Words
-) -> dict[str, NDArray[Any]]:
-    """Return the nodes of a tree in preorder, counted from ``base``; add its sets."""
-    order = list_preorder(
-        np.ascontiguousarray(tree.left, dtype=np.int32),
-        np.ascontiguousarray(tree.right, dtype=np.int32),
-    )
-    if not len(order):
-        refuse(
-            "Every tree must be a tree",
-            "nodes that are reached twice",
-            "Fit the model again",
-        )
-    place = np.zeros(len(tree.left), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    test = np.where(tree.left[order] >= 0, tree.feature[order], -1)
-    is_inner = test >= 0
-    threshold = tree.threshold[order]
-    cut = np.zeros(len(order), dtype=np.int64)
-    for feature in np.unique(test[is_inner]).tolist():
-        at = test == feature
-        cut[at] = np.searchsorted(tests[feature].cut_array, threshold[at])
-    flags = np.where(is_inner & tree.missing_left[order], MISSING_LEFT, 0)
-    for node, split in tree.sets.items():
-        test_of, missing_left = tests[tree.feature[node]], bool(tree.missing_left[node])
-        cut[place[node]] = words.add(_left_codes(split, test_of, missing_left))
-        flags[place[node]] |= IS_SET
-    return {
-        "test": test,
-        "cut": cut,
-        "right": np.where(is_inner, place[tree.right[order]] + base, 0),
-        "flags": flags,
-        "weight": tree.weight[order].astype(np.float64),
-        "value": tree.value[order],
-    }
 
 
 def _left_codes(split: SetSplit, test: Test, missing_left: bool) -> NDArray[np.uint64]:

@@ -1,9 +1,10 @@
 """A store of codes: what learners need of many rows, in one file that is mapped.
 
-A store is a folder of two files::
+A store is a folder of three files::
 
     store.json   tests, classes, rows of each class, checksums
     codes.bin    a column of codes for each test, rows sorted by class
+    bits.bin     tests of two outcomes a second time, eight to a byte
 
 It must not know which learner reads it.
 """
@@ -23,10 +24,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askless._core.bagging._samples import Bundles
 from askless._disk import sync_folder, write_whole
 from askless.exceptions import DataFileError
 from askless.learn._examples import CodedExamples, code_rows
 from askless.learn._row_keys import key_rows
+from askless.learn.store._bits import check_bits, map_bits, write_bits
 from askless.learn.store._draft import Draft, changed_source
 from askless.learn.store._sources import Source, open_source
 from askless.learn.store._summary import (
@@ -41,7 +44,7 @@ from askless.problem._tests import CodeArray, code_dtype
 
 __all__ = ["CodeStore"]
 
-FORMAT = 1
+FORMAT = 2
 # Bytes that are checked at a time.
 CHUNK = 1 << 24
 
@@ -123,6 +126,14 @@ class CodeStore:
         return np.memmap(self.path / "codes.bin", self._dtype, "r", shape=shape)
 
     @cached_property
+    def bundles(self) -> Bundles:
+        """The tests of two outcomes, eight to a byte, mapped read-only."""
+        n_tests = len(self.tests)
+        return map_bits(
+            self._header["bits"], self.path / "bits.bin", n_tests, self.n_rows
+        )
+
+    @cached_property
     def digest(self) -> str:
         """A digest of tests, classes and codes."""
         return sha256(_dump(self._header)).hexdigest()
@@ -134,7 +145,9 @@ class CodeStore:
 
     def code(self) -> CodedExamples:
         """Return the rows as growers want them; their codes must not be written to."""
-        return CodedExamples(self.tests, self.codes, self.class_rows, None)
+        return CodedExamples(
+            self.tests, self.codes, self.class_rows, None, bundles=self.bundles
+        )
 
     @classmethod
     def open(cls, path: str | Path, *, check: bool = True) -> CodeStore:
@@ -155,20 +168,25 @@ class CodeStore:
         folder = Path(path)
         try:
             header = json.loads((folder / "store.json").read_bytes())
-            n_bytes = (folder / "codes.bin").stat().st_size
+            if header.get("format") != FORMAT:
+                raise DataFileError(
+                    f"A store must be of format {FORMAT}. Got "
+                    f"{header.get('format')!r} in {folder}. Write it again with this "
+                    "version."
+                )
+            n_bytes, n_packed = (
+                (folder / name).stat().st_size for name in ("codes.bin", "bits.bin")
+            )
         except (OSError, ValueError) as error:
             raise DataFileError(
                 f"A store must be a folder that CodeStore.write made. Got: {error}. "
                 "Check the path, or write it again."
             ) from error
-        if header.get("format") != FORMAT:
-            raise DataFileError(
-                f"A store must be of format {FORMAT}. Got {header.get('format')!r} in "
-                f"{folder}. Write it again with this version."
-            )
         store = cls(folder, header)
         if n_bytes != len(store.tests) * store.n_rows * store._dtype.itemsize:
             raise _damaged(folder, f"{n_bytes:,} bytes of codes")
+        if n_packed != len(header["bits"]["checksums"]) * store.n_rows:
+            raise _damaged(folder, f"{n_packed:,} bytes of tests of two outcomes")
         if check:
             store.check()
         return store
@@ -186,6 +204,8 @@ class CodeStore:
                     left -= len(part)
                 if found != expected:
                     raise _damaged(self.path, f"other codes of {test.name!r}")
+        if not check_bits(self._header["bits"], self.path / "bits.bin", self.n_rows):
+            raise _damaged(self.path, "other tests of two outcomes")
 
     @classmethod
     def write(
@@ -303,7 +323,11 @@ def _fill(source: Source, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
             rows = numbers if all(are_numbers) else batch
             draft.add(keys, class_ids, _code(rows, tests, folder))
         draft.check_rows()
-    return {**header, "checksums": draft.merge()}
+    checksums = draft.merge()
+    shape = (len(tests), sum(header["class_rows"]))
+    codes = np.memmap(draft.codes_path, dtype, "r", shape=shape)
+    bits = write_bits(codes, draft.codes_path.with_name("bits.bin"))
+    return {**header, "checksums": checksums, "bits": bits}
 
 
 def _code(rows: Any, tests: tuple[Test, ...], folder: Path) -> CodeArray:

@@ -36,6 +36,7 @@ class _PrunedTreeClassifier(PolicyClassifier):
         min_weight: float = 2.0,
         confidence: float = 0.25,
         prune: bool = True,
+        max_cost: float | None = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -44,6 +45,7 @@ class _PrunedTreeClassifier(PolicyClassifier):
         self.min_weight = min_weight
         self.confidence = confidence
         self.prune = prune
+        self.max_cost = max_cost
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 
@@ -88,6 +90,9 @@ class C45Classifier(_PrunedTreeClassifier):
         Replace a subtree by a leaf that is expected to err no more.
     penalty : bool, default=False
         Take log2(cuts) / rows off the gain of a number, as in Release 8.
+    max_cost : float, default=None
+        The most that any row may cost, whatever its tests show: tests that alone cost
+        more are left out, and a branch stops where the next test could cost more.
     class_weight : mapping or "balanced", default=None
         Factors of the weights of the rows of each class; "balanced" makes all classes
         weigh the same.
@@ -133,6 +138,7 @@ class C45Classifier(_PrunedTreeClassifier):
         confidence: float = 0.25,
         prune: bool = True,
         penalty: bool = False,
+        max_cost: float | None = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -142,6 +148,7 @@ class C45Classifier(_PrunedTreeClassifier):
             min_weight=min_weight,
             confidence=confidence,
             prune=prune,
+            max_cost=max_cost,
             class_weight=class_weight,
             n_jobs=n_jobs,
         )
@@ -172,6 +179,9 @@ class EG2Classifier(_PrunedTreeClassifier):
         Of the pessimistic error by which the tree is pruned; less prunes more.
     prune : bool, default=True
         Replace a subtree by a leaf that is expected to err no more.
+    max_cost : float, default=None
+        The most that any row may cost, whatever its tests show: tests that alone cost
+        more are left out, and a branch stops where the next test could cost more.
     class_weight : mapping or "balanced", default=None
         Factors of the weights of the rows of each class; "balanced" makes all classes
         weigh the same.
@@ -213,6 +223,7 @@ class EG2Classifier(_PrunedTreeClassifier):
         min_weight: float = 2.0,
         confidence: float = 0.25,
         prune: bool = True,
+        max_cost: float | None = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -222,6 +233,7 @@ class EG2Classifier(_PrunedTreeClassifier):
             min_weight=min_weight,
             confidence=confidence,
             prune=prune,
+            max_cost=max_cost,
             class_weight=class_weight,
             n_jobs=n_jobs,
         )
@@ -248,6 +260,9 @@ class IDXClassifier(_PrunedTreeClassifier):
         Of the pessimistic error by which the tree is pruned; less prunes more.
     prune : bool, default=True
         Replace a subtree by a leaf that is expected to err no more.
+    max_cost : float, default=None
+        The most that any row may cost, whatever its tests show: tests that alone cost
+        more are left out, and a branch stops where the next test could cost more.
     class_weight : mapping or "balanced", default=None
         Factors of the weights of the rows of each class; "balanced" makes all classes
         weigh the same.
@@ -299,6 +314,9 @@ class CSID3Classifier(_PrunedTreeClassifier):
         Of the pessimistic error by which the tree is pruned; less prunes more.
     prune : bool, default=True
         Replace a subtree by a leaf that is expected to err no more.
+    max_cost : float, default=None
+        The most that any row may cost, whatever its tests show: tests that alone cost
+        more are left out, and a branch stops where the next test could cost more.
     class_weight : mapping or "balanced", default=None
         Factors of the weights of the rows of each class; "balanced" makes all classes
         weigh the same.
@@ -343,6 +361,9 @@ class DTMCClassifier(PolicyClassifier):
     mistakes : number, matrix or mapping, default=None
         Cost of a wrong decision, ``mistakes[true][decision]``. If neither this nor
         `costs` says, ten times what all tests cost together.
+    max_cost : float, default=None
+        The most that any row may cost, whatever its tests show: tests that alone cost
+        more are left out, and a branch stops where the next test could cost more.
     class_weight : mapping or "balanced", default=None
         Factors of the weights of the rows of each class; "balanced" makes all classes
         weigh the same.
@@ -384,11 +405,13 @@ class DTMCClassifier(PolicyClassifier):
         costs: Any = None,
         mistakes: Any = None,
         *,
+        max_cost: float | None = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.costs = costs
         self.mistakes = mistakes
+        self.max_cost = max_cost
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 

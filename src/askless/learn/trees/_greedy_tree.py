@@ -41,6 +41,9 @@ class GreedyTreeClassifier(PolicyClassifier):
         Score a threshold on a test that was already bought as free. By default it is
         scored at its price again, which keeps the tree from living on its first test;
         either way nobody pays twice.
+    max_cost : float, default=None
+        The most that any row may cost, whatever its tests show: tests that alone cost
+        more are left out, and a branch stops where the next test could cost more.
     class_weight : mapping or "balanced", default=None
         Factors of the weights of the rows of each class; "balanced" makes all classes
         weigh the same.
@@ -83,6 +86,7 @@ class GreedyTreeClassifier(PolicyClassifier):
         delta: float = 0.0,
         min_weight: float = 0.0,
         free_reuse: bool = False,
+        max_cost: float | None = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -92,6 +96,7 @@ class GreedyTreeClassifier(PolicyClassifier):
         self.delta = delta
         self.min_weight = min_weight
         self.free_reuse = free_reuse
+        self.max_cost = max_cost
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 

@@ -64,6 +64,9 @@ class ICETClassifier(PolicyClassifier):
         At least two branches of a split must have this weight of rows.
     time_limit : float, default=None
         Seconds, after which the fittest so far is used. So does Ctrl-C.
+    max_cost : float, default=None
+        The most that any row may cost, whatever its tests show: tests that alone cost
+        more are left out, and a branch stops where the next test could cost more.
     class_weight : mapping or "balanced", default=None
         Factors of the weights of the rows of each class; "balanced" makes all classes
         weigh the same.
@@ -128,6 +131,7 @@ class ICETClassifier(PolicyClassifier):
         gray_code: bool = False,
         min_weight: float = 2.0,
         time_limit: float | None = None,
+        max_cost: float | None = None,
         class_weight: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -143,6 +147,7 @@ class ICETClassifier(PolicyClassifier):
         self.gray_code = gray_code
         self.min_weight = min_weight
         self.time_limit = time_limit
+        self.max_cost = max_cost
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs

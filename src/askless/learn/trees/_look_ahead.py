@@ -183,6 +183,9 @@ class LSID3Classifier(_SampledTreeClassifier):
         Of the pessimistic error by which the tree is pruned; less prunes more.
     prune : bool, default=True
         Replace a subtree by a leaf that is expected to err no more.
+    max_cost : float, default=None
+        The most that any row may cost, whatever its tests show: tests that alone cost
+        more are left out, and a branch stops where the next test could cost more.
     class_weight : mapping or "balanced", default=None
         Factors of the weights of the rows of each class; "balanced" makes all classes
         weigh the same.
@@ -234,6 +237,7 @@ class LSID3Classifier(_SampledTreeClassifier):
         time_limit: float | None = None,
         confidence: float = 0.25,
         prune: bool = True,
+        max_cost: float | None = None,
         class_weight: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -244,6 +248,7 @@ class LSID3Classifier(_SampledTreeClassifier):
         self.time_limit = time_limit
         self.confidence = confidence
         self.prune = prune
+        self.max_cost = max_cost
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -290,6 +295,9 @@ class ACTClassifier(_SampledTreeClassifier):
         Replace a subtree by a leaf that is expected to cost no more.
     prune_samples : bool, default=False
         Price samples as if they were pruned too.
+    max_cost : float, default=None
+        The most that any row may cost, whatever its tests show: tests that alone cost
+        more are left out, and a branch stops where the next test could cost more.
     class_weight : mapping or "balanced", default=None
         Factors of the weights of the rows of each class; "balanced" makes all classes
         weigh the same.
@@ -351,6 +359,7 @@ class ACTClassifier(_SampledTreeClassifier):
         confidence: float | str = "auto",
         prune: bool = True,
         prune_samples: bool = False,
+        max_cost: float | None = None,
         class_weight: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -363,6 +372,7 @@ class ACTClassifier(_SampledTreeClassifier):
         self.confidence = confidence
         self.prune = prune
         self.prune_samples = prune_samples
+        self.max_cost = max_cost
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -12,6 +12,7 @@ from askless.policy.codec._codec import Codec, check_parts
 from askless.policy.codec._ensemble import ENSEMBLE
 from askless.policy.codec._forest import FOREST
 from askless.policy.codec._heading import check_writable, read_heading, write_tests
+from askless.policy.codec._number_tree import NUMBER_TREE
 from askless.policy.codec._posterior import POSTERIOR
 from askless.policy.codec._records import PolicyRecord, SummaryRecord
 from askless.policy.codec._rule import RULE
@@ -29,7 +30,8 @@ __all__ = [
 ]
 
 CODECS: dict[str, Codec] = {
-    codec.kind: codec for codec in (ENSEMBLE, FOREST, POSTERIOR, RULE, SEQUENCE, TREE)
+    codec.kind: codec
+    for codec in (ENSEMBLE, FOREST, NUMBER_TREE, POSTERIOR, RULE, SEQUENCE, TREE)
 }
 
 

@@ -149,15 +149,18 @@ class PolicyRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
     A tree has ``nodes``, a sequence an ``order`` and ``cases``, and a forest ``trees``
     that decide by a ``rule``; the nodes of each of its trees are numbered from 0. A
     tree has an ``objective`` too if that says why it stops. An ``ensemble`` of other
-    trees may answer a number, and then has no classes. A rule has ``cases``, and a
-    ``choice`` that says how it chooses among tests; an ``order`` if that is what it
-    chooses by. A ``posterior`` has ``cases`` without codes, and the chances of what
-    they show.
+    trees may answer a number, and then has no classes. A number tree has ``nodes``,
+    whose weights are all of a class 0, no classes, and ``values``: the number that each
+    node says. A rule has ``cases``, and a ``choice`` that says how it chooses among
+    tests; an ``order`` if that is what it chooses by. A ``posterior`` has ``cases``
+    without codes, and the chances of what they show.
     """
 
     format: Literal["askless-policy"]
     version: Literal[1]
-    kind: Literal["tree", "sequence", "forest", "ensemble", "rule", "posterior"]
+    kind: Literal[
+        "tree", "number-tree", "sequence", "forest", "ensemble", "rule", "posterior"
+    ]
     tests: list[TestRecord]
     classes: list[Label]
     summary: SummaryRecord
@@ -172,4 +175,5 @@ class PolicyRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
     ensemble: EnsembleRecord | None = None
     choice: ChoiceRecord | None = None
     posterior: PosteriorRecord | None = None
+    values: list[float] = []
     digest: str = ""

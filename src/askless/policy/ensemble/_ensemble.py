@@ -406,9 +406,49 @@ class Ensemble(Policy):
             return self.output.numbers(raw), cost
         return self._class_array[self.output.decide(raw)], cost
 
+    @property
+    def _is_lossless(self) -> bool:
+        """Whether a run that goes on until it is settled says what all trees say."""
+        return self.threshold is None and self.max_cost is None and not self.tolerance
+
+    def answer_rows(
+        self, X: Any, *, n_jobs: int | None = None
+    ) -> NDArray[np.float64]:
+        """Return the sums of all trees, as if everything had been bought.
+
+        Parameters
+        ----------
+        X : frame, mapping of columns, or array-like of shape (n_rows, n_tests)
+            Raw values.
+        n_jobs : int, optional
+            Threads; nothing depends on it.
+        """
+        values, codes, n_rows = self._rows(X)
+        n_threads = self._count_threads(n_jobs, n_rows)
+        parts = []
+        for start in range(0, max(n_rows, 1), CHUNK):
+            rows = slice(start, min(start + CHUNK, n_rows))
+            parts.append(
+                self.machine.answer_rows(
+                    None if values is None else values[rows],
+                    None if codes is None else codes[rows],
+                    n_threads,
+                )
+            )
+        return np.concatenate(parts)
+
     def predict(self, X: Any, *, n_jobs: int | None = None) -> NDArray[Any]:
-        """Return the decision for each row; see :meth:`Policy.predict`."""
-        return self.predict_and_cost(X, n_jobs=n_jobs)[0]
+        """Return the decision for each row; see :meth:`Policy.predict`.
+
+        Where no row stops before its decision is settled, it is what all trees say, and
+        nothing has to be bought in turn to say it.
+        """
+        if self.bounds == "vote" or not self._is_lossless:
+            return self.predict_and_cost(X, n_jobs=n_jobs)[0]
+        raw = self.answer_rows(X, n_jobs=n_jobs)
+        if self.answers_number:
+            return self.output.numbers(raw)
+        return self._class_array[self.output.decide(raw)]
 
     def predict_proba(
         self, X: Any, *, n_jobs: int | None = None
@@ -423,6 +463,8 @@ class Ensemble(Policy):
                 "predict_proba must have classes. Got a model that answers numbers. "
                 "Use predict."
             )
+        if self.is_complete and self._is_lossless and self.bounds != "vote":
+            return self.output.probabilities(self.answer_rows(X, n_jobs=n_jobs))
         return self.output.probabilities(self.run_rows(X, n_jobs=n_jobs)[0])
 
     def cost(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:

@@ -204,7 +204,7 @@ def _branch_row(say: Say, branch: dict[str, Any]) -> Element:
     then = (
         say("then", test=branch["test"])
         if branch["test"] is not None
-        else say("then decided", decision=branch["decision"])
+        else say("then decided", decision=_written(say, branch["decision"]))
     )
     if branch["taken_as"] is not None:
         then = f"{say('taken as', outcome=branch['taken_as'])} {then}"

@@ -1,0 +1,100 @@
+"""Contract of remembered trees: what a tree amounts to, by the leaves that are left."""
+
+from askless._core.base._types cimport int32_t, int64_t, intp_t, uint64_t
+
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define fetch_early(place) __builtin_prefetch(place)
+    #else
+    #define fetch_early(place) ((void) (place))
+    #endif
+    """
+    # Begin to read a line of memory that is needed soon; it may be no place at all.
+    void fetch_early(const void* place) nogil
+
+
+cdef struct State:
+    # What a tree amounts to once some tests were bought: the leaves that it can still
+    # reach say all of it, whichever tests left them. Its parts stand behind it.
+    uint64_t leaves
+    int64_t mean
+    int64_t low
+    int64_t high
+    int64_t spread
+    int64_t* runs     # low and high of each outcome of the test at the top, or NULL
+    int32_t top       # the node where the tree waits, or its leaf
+    int32_t n_parts   # tests that it asks for; 0 once it has ended
+
+
+cdef struct Slot:
+    uint64_t leaves
+    State* state      # NULL if the slot is free
+
+
+cdef struct Shelf:
+    # The states of one tree, found by their leaves.
+    Slot* slots
+    intp_t n_slots    # a power of two
+    intp_t n_used
+
+
+cdef struct Block:
+    Block* before
+
+
+cdef struct Memo:
+    intp_t n_trees
+    Shelf* shelves    # (n_trees,)
+    Block* blocks     # memory of all states, the newest first
+    char* free
+    intp_t n_free
+    intp_t n_bytes
+    bint has_failed   # there was no memory left
+
+
+# What waits for each test, and the tests, of a state.
+cdef inline int64_t* parts_of(State* state) noexcept nogil:
+    return <int64_t*> (state + 1)
+
+
+cdef inline int32_t* tests_of(State* state) noexcept nogil:
+    return <int32_t*> (parts_of(state) + state.n_parts)
+
+
+# Memory for states, or NULL if there is none; its end; and starting again.
+cdef Memo* make_memo(intp_t n_trees) noexcept nogil
+cdef void free_memo(Memo* memo) noexcept nogil
+cdef void empty_memo(Memo* memo) noexcept nogil
+
+# A new state with room for its parts, and room for anything else; NULL if there is none.
+cdef State* add_state(
+    Memo* memo, intp_t tree, uint64_t leaves, intp_t n_parts
+) noexcept nogil
+cdef void* take_memory(Memo* memo, intp_t n_bytes) noexcept nogil
+
+
+cdef inline void fetch_slot(
+    const Memo* memo, intp_t tree, uint64_t leaves
+) noexcept nogil:
+    cdef:
+        const Shelf* shelf = memo.shelves + tree
+        uint64_t at = (leaves * <uint64_t> 0x9E3779B97F4A7C15) >> 32
+    fetch_early(shelf.slots + (at & <uint64_t> (shelf.n_slots - 1)))
+
+
+cdef inline State* find_state(
+    const Memo* memo, intp_t tree, uint64_t leaves
+) noexcept nogil:
+    """Return the state of a tree that has these leaves left, or NULL."""
+    cdef:
+        const Shelf* shelf = memo.shelves + tree
+        uint64_t at = (leaves * <uint64_t> 0x9E3779B97F4A7C15) >> 32
+        const Slot* slot = shelf.slots + (at & <uint64_t> (shelf.n_slots - 1))
+    while slot.state != NULL:
+        if slot.leaves == leaves:
+            return slot.state
+        at += 1
+        slot = shelf.slots + (at & <uint64_t> (shelf.n_slots - 1))
+    return NULL
