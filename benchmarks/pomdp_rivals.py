@@ -68,7 +68,7 @@ class PointBased:
         root, nothing = self.pomdp.weight, frozenset[int]()
         upper, lower = self.above(nothing, root)[0], self.below(nothing, root)
         while upper - lower > gap * upper and time.process_time() < end:
-            self._try(root, nothing, 0.5 * (upper - lower), end)
+            self._try(root, nothing, 0.1 * gap * upper, end)
             upper, lower = self.above(nothing, root)[0], self.below(nothing, root)
         return upper, lower
 
@@ -150,20 +150,24 @@ class PointBased:
 # POUCT of pomdp-py.
 
 
-def pouct_cost(pomdp: CasePomdp, n_simulations: int, most_places: int) -> float:
+def pouct_cost(
+    pomdp: CasePomdp, n_simulations: int, most_places: int, explored: float
+) -> float:
     """Return what POUCT of pomdp-py costs on average, with all its ways written out.
 
     At each place, the likeliest first, it plans anew by simulations from the posterior;
-    beyond so many places it decides.
+    beyond so many places it decides. How much it explores is a share of the dearest
+    mistake.
     """
-    places = [(-1.0, 0, pomdp.weight, frozenset[int]())]
+    random.seed(0)
+    places = [(-1.0, pomdp.weight, frozenset[int]())]
     cost, n_planned = 0.0, 0
     while places:
         places.sort(key=lambda place: -place[0])
-        _, _, weight, asked = places.pop()
+        _, weight, asked = places.pop()
         action = -1
         if n_planned < most_places and len(asked) < pomdp.n_tests:
-            action = _plan(pomdp, weight, asked, n_simulations)
+            action = _plan(pomdp, weight, asked, n_simulations, explored)
             n_planned += 1
         if action < 0:
             cost += float((pomdp.loss.T @ weight).min())
@@ -171,21 +175,22 @@ def pouct_cost(pomdp: CasePomdp, n_simulations: int, most_places: int) -> float:
         cost += float(pomdp.price[action] * weight.sum())
         for part in pomdp.chance[action] * weight:
             if part.sum() > 0:
-                places.append((-float(part.sum()), 0, part, asked | {action}))
+                places.append((-float(part.sum()), part, asked | {action}))
     return cost
 
 
-def _plan(pomdp: CasePomdp, weight: Floats, asked: frozenset[int], n: int) -> int:
+def _plan(
+    pomdp: CasePomdp, weight: Floats, asked: frozenset[int], n: int, explored: float
+) -> int:
     """Return the test that POUCT asks, -1 if it decides."""
     from pomdp_py import POUCT
 
     agent = _make_agent(pomdp, weight, asked)
-    largest = float(pomdp.loss.max())
     planner = POUCT(
         max_depth=pomdp.n_tests + 1,
         discount_factor=1.0,
         num_sims=n,
-        exploration_const=largest,
+        exploration_const=explored * float(pomdp.loss.max()),
         rollout_policy=agent.policy_model,
     )
     action = planner.plan(agent)
@@ -245,7 +250,12 @@ def _make_agent(pomdp: CasePomdp, weight: Floats, asked: frozenset[int]) -> Any:
             return [Thing(a) for a in [*tests, *range(-n_decisions, 0)]]
 
         def rollout(self, state: Any, history: Any = None) -> Any:
-            return random.choice(self.get_all_actions(state, history))
+            # To decide by what was seen tells far more than to go on at random.
+            left = weight
+            for action, seen in history or ():
+                if action.what >= 0:
+                    left = left * pomdp.chance[action.what][seen.what]
+            return Thing(-1 - int((left @ pomdp.loss).argmin()))
 
     shares = weight / weight.sum()
     belief = pomdp_py.Histogram(

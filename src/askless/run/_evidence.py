@@ -7,6 +7,7 @@ seen on the way. It must not know how a question is shown.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ __all__ = [
     "Oddity",
     "explain_stop",
     "find_oddity",
+    "find_stop",
     "price_decision",
     "stops_by_price",
 ]
@@ -52,13 +54,18 @@ class Oddity:
 
     def __str__(self) -> str:
         often = f"{100 * self.chance:.3g} %, where {100 * self.usual:.3g} % is usual"
-        odd = max(round(1 / self.share), 1) if self.share > 0 else "very many"
+        odd = self.one_in or "very many"
         return (
             "These answers are unlikely whatever is true: a case of "
             f"{str(self.best)!r}, which fits them best, gives them in {often}. One in "
             f"{odd} cases is as odd. An answer may be wrong, or the table may lack "
             "the case."
         )
+
+    @property
+    def one_in(self) -> int:
+        """One in so many cases is as odd; 0 if there are too many to say."""
+        return max(round(1 / self.share), 1) if self.share > 0 else 0
 
     @property
     def is_rare(self) -> bool:
@@ -115,6 +122,27 @@ def stops_by_price(policy: Policy) -> bool:
     return policy.kind == "posterior"
 
 
+def find_stop(
+    policy: Policy, bought: tuple[str, ...]
+) -> Literal["none left", "price", "policy"]:
+    """Return why nothing more is asked where several classes are possible.
+
+    No test is left, none is worth its price, or the policy has no further test.
+
+    Examples
+    --------
+    >>> import askless
+    >>> table = askless.Table([[0], [1]], ["a", "b"],
+    ...                       costs=askless.Costs([1], mistakes=8))
+    >>> policy = askless.solve(table, objective="total").policy
+    >>> find_stop(policy, ()), find_stop(policy, ("t0",))
+    ('price', 'none left')
+    """
+    if len(bought) >= len(policy.tests):
+        return "none left"
+    return "price" if stops_by_price(policy) else "policy"
+
+
 def explain_stop(policy: Policy, bought: tuple[str, ...], mistake: float) -> str:
     """Return why a tree stops where several classes are possible, as half a sentence.
 
@@ -126,11 +154,11 @@ def explain_stop(policy: Policy, bought: tuple[str, ...], mistake: float) -> str
     mistake : float
         What deciding now costs in mistakes, on average.
     """
-    why = "the policy has no further test here"
-    if len(bought) >= len(policy.tests):
-        why = "no test is left"
-    elif stops_by_price(policy):
-        why = "no test left is worth its price"
+    why = {
+        "none left": "no test is left",
+        "price": "no test left is worth its price",
+        "policy": "the policy has no further test here",
+    }[find_stop(policy, bought)]
     return f"{why}: deciding now costs {mistake:.4g} in mistakes on average"
 
 

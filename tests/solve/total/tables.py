@@ -44,19 +44,19 @@ def build(
     options = {}
     if groups and n_tests > 1:
         discounted = {n: float(p // 2) for n, p in zip(names, prices, strict=True)}
-        options = {"groups": {"g": names[:2]}, "discounted": discounted}
+        options["groups"] = {"g": names[:2]}
         options["discounted"] = {n: discounted[n] for n in names[:2]}
-    if delays:
-        options["delayed"] = [n for n in names if rng.integers(2)]
-    if outcome_prices:
-        options = {
-            "by_outcome": {
-                names[0]: {
-                    level: float(rng.integers(cheapest, 6))
-                    for level in range(n_levels[0])
-                }
+    if outcome_prices and (not groups or n_tests > 2):
+        # Not of a test that has a discount.
+        priced = n_tests - 1 if groups else 0
+        options["by_outcome"] = {
+            names[priced]: {
+                level: float(rng.integers(cheapest, 6))
+                for level in range(n_levels[priced])
             }
         }
+    if delays:
+        options["delayed"] = [n for n in names if rng.integers(2)]
     if mistakes is None:
         n_classes = len(set(classes))
         mistakes = rng.integers(1, 40, (n_classes, n_classes)).astype(float)

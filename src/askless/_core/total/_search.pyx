@@ -351,8 +351,8 @@ cdef class TotalSearch(Stoppable):
         """Solve a state, or prove that it costs at least theta."""
         cdef:
             float64_t stop = self.problem.decide(state, &self.by_class[0])
-            float64_t bound = 0.0, lower = 0.0
-            intp_t n, n_tests = self.problem.n_tests, n_left = self.last.count(state)
+            float64_t lower = 0.0
+            intp_t n_tests = self.problem.n_tests, n_left = self.last.count(state)
             uint8_t* is_useful
             Candidate* candidates
             Words words
@@ -383,29 +383,42 @@ cdef class TotalSearch(Stoppable):
             free(is_useful)
             return 0
         self.n_expanded += 1
-        if n_left == 1:
-            found.value = self.last.find(
-                state, is_useful, &self.is_done[0], &self.is_open[0], stop, &found.test
-            )
-            found.is_exact = True
-            try:
-                self.remember(&words, found)
-            finally:
-                free(is_useful)
-            return 0
-        n = self.expander.expand(
-            state, is_useful, &self.is_done[0], &self.is_open[0], candidates, &bound
-        )
         try:
-            self.memo.keep(&words)
-            found.value = max(lower, min(stop, bound))
+            if n_left == 1:
+                found.value = self.last.find(
+                    state, is_useful, &self.is_done[0], &self.is_open[0], stop,
+                    &found.test,
+                )
+                found.is_exact = True
+                self.remember(&words, found)
+            else:
+                found.value = lower
+                self.expand_state(
+                    state, theta, stop, is_useful, candidates, &words, found
+                )
+        finally:
+            free(is_useful)
+        return 0
+
+    cdef int expand_state(
+        self, const Belief* state, float64_t theta, float64_t stop, uint8_t* is_useful,
+        Candidate* candidates, Words* words, Found* found,
+    ) except -1 nogil:
+        """Solve a state that was not solved before; `found.value` is a bound of it."""
+        cdef:
+            float64_t bound = 0.0
+            intp_t n = self.expander.expand(
+                state, is_useful, &self.is_done[0], &self.is_open[0], candidates, &bound
+            )
+        self.memo.keep(words)
+        try:
+            found.value = max(found.value, min(stop, bound))
             found.is_exact = False
             if found.value < theta:
                 self.try_all(state, theta, stop, candidates, n, is_useful, found)
-            self.remember(&words, found)
+            self.remember(words, found)
         finally:
             free(words.words)
-            free(is_useful)
         return 0
 
     cdef int remember(self, const Words* words, const Found* found) except -1 nogil:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from askless.run import Interview
+from askless.run import Interview, Session
+from askless.run._evidence import find_stop
 from askless.serve._steps import collect, describe_test, explain
 from askless.serve.kept._sessions import Live
 from askless.serve.pages._html import Element, element
@@ -49,6 +50,7 @@ def draw_question(
         _answers(say, live, test, typed),
         _other_ways(say, live),
         _why(say, interview) if has_why else _why_link(say),
+        _oddity(say, interview.session),
         _standing(say, interview),
     ]
 
@@ -267,7 +269,10 @@ def draw_decision(say: Say, live: Live) -> list[object]:
     return [
         element("p", say("decision"), class_="number"),
         element("h1", _written(say, told["decision"]), class_="decision", dir="auto"),
-        _certainty(say, told),
+        _certainty(say, session, told),
+        _stop(say, session, told),
+        _oddity(say, session),
+        *_likely_list(say, live.interview, told),
         element(
             "p",
             element("b", f"{say('spent')}: "),
@@ -293,7 +298,7 @@ def _written(say: Say, value: object) -> str:
     return say.amount(value) if isinstance(value, float) else str(value)
 
 
-def _certainty(say: Say, told: dict[str, Any]) -> Element | None:
+def _certainty(say: Say, session: Session, told: dict[str, Any]) -> Element | None:
     if told["contradictions"]:
         names = ", ".join(told["recheck"] or told["contradictions"])
         return alert(say("contradiction", names=names))
@@ -301,8 +306,53 @@ def _certainty(say: Say, told: dict[str, Any]) -> Element | None:
     if share is None:
         return None
     if share == 1:
-        return element("p", say("certain"))
+        # What is unlikely under every case is not called certain.
+        return None if _is_odd(session) else element("p", say("certain"))
     return element("p", say("certainty", share=say.percent(share)))
+
+
+def _stop(say: Say, session: Session, told: dict[str, Any]) -> Element | None:
+    """Say why nothing more is asked, though a mistake is possible and has a price."""
+    mistake = session.mistake_now
+    if mistake is None or not mistake > 0 or told["contradictions"]:
+        return None
+    why = find_stop(session.policy, session.bought)
+    return element("p", say(f"stop {why}", cost=say.amount(mistake)), class_="stop")
+
+
+def _is_odd(session: Session) -> bool:
+    oddity = session.oddity
+    return oddity is not None and oddity.is_rare
+
+
+def _oddity(say: Say, session: Session) -> Element | None:
+    """Say that the answers are unlikely whatever is true, and how unlikely."""
+    oddity = session.oddity
+    if oddity is None or not _is_odd(session):
+        return None
+    odd = say.amount(oddity.one_in) if oddity.one_in else say("very many")
+    return alert(
+        say(
+            "unlikely",
+            best=oddity.best,
+            chance=say.percent(oddity.chance),
+            usual=say.percent(oddity.usual),
+            odd=odd,
+        )
+    )
+
+
+def _likely_list(say: Say, interview: Interview, told: dict[str, Any]) -> list[Element]:
+    """List how likely each decision is, where more than one still is."""
+    if told["certainty"] is None or told["certainty"] == 1:
+        return []
+    rows = _likely_rows(say, interview)
+    if len(rows) < 2:
+        return []
+    return [
+        element("h2", say("likely then")),
+        element("ul", *rows, class_="likely"),
+    ]
 
 
 def _path(say: Say, log: list[dict[str, Any]]) -> Element:

@@ -74,6 +74,34 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "No known case shows all of these answers. Look again at: {names}.",
         "Kein bekannter Fall zeigt alle diese Antworten. Bitte prüfen: {names}.",
     ),
+    "stop none left": (
+        "No test is left. To decide so costs {cost} in mistakes on average.",
+        "Es ist kein Test mehr übrig. So zu entscheiden kostet im Mittel {cost} an "
+        "Fehlern.",
+    ),
+    "stop price": (
+        "No test left is worth its price. To decide so costs {cost} in mistakes on "
+        "average.",
+        "Kein Test ist noch seinen Preis wert. So zu entscheiden kostet im Mittel "
+        "{cost} an Fehlern.",
+    ),
+    "stop policy": (
+        "No further test is foreseen here. To decide so costs {cost} in mistakes on "
+        "average.",
+        "Hier ist kein weiterer Test vorgesehen. So zu entscheiden kostet im Mittel "
+        "{cost} an Fehlern.",
+    ),
+    "unlikely": (
+        "These answers are unlikely whatever is true. A case of {best}, which fits "
+        "them best, gives them in {chance}, where {usual} is usual; one in {odd} cases "
+        "is as odd. An answer may be wrong, or the table may lack the case.",
+        "Diese Antworten sind unwahrscheinlich, was immer zutrifft. Ein Fall von "
+        "{best}, der am besten passt, gibt sie in {chance}, wo {usual} üblich sind; "
+        "einer von {odd} Fällen ist so ungewöhnlich. Eine Antwort mag falsch sein, "
+        "oder der Fall fehlt in der Tabelle.",
+    ),
+    "very many": ("very many", "sehr vielen"),
+    "likely then": ("How likely each decision is", "Wie wahrscheinlich was ist"),
     "path": ("What was asked", "Was gefragt wurde"),
     "test": ("Test", "Test"),
     "shown": ("It showed", "Er zeigte"),
