@@ -89,14 +89,15 @@ class BudgetBoostClassifier(PolicyClassifier):
         How much costs count, in units of the mean cost: one model each. By default
         twelve from 0 to 0.5, and with more than 5,000 rows, where growing with
         penalties takes long, four from 0.001 to 0.15.
-    bagged_tradeoffs : tuple of float, default=(0.001, 0.025, 0.3)
-        The same of boosters that see half of the rows with each tree, learn more slowly
-        and shrink their leaves: often more accurate where rows are few. May be empty.
+    bagged_tradeoffs : tuple of float, default=(0.002, 0.008, 0.03)
+        The same of boosters that see some of the rows with each tree and some of the
+        columns with each split, learn half as fast for twice as many rounds, have twice
+        as many leaves and shrink them: often more accurate. May be empty.
     n_estimators : int, default=300
         The most rounds of boosting, each of which adds a tree, or one for each class;
         fewer if the validation loss stops falling.
     n_leaves : int, default=8
-        Leaves of a tree.
+        Leaves of a tree; bagged boosters have twice as many.
     learning_rate : float, default=0.1
         How much of each tree is added.
     l2 : float, default=None
@@ -162,7 +163,7 @@ class BudgetBoostClassifier(PolicyClassifier):
         max_cost: float | None = None,
         family: str = "auto",
         tradeoffs: tuple[float, ...] | None = None,
-        bagged_tradeoffs: tuple[float, ...] = (0.001, 0.025, 0.3),
+        bagged_tradeoffs: tuple[float, ...] = (0.002, 0.008, 0.03),
         n_estimators: int = 300,
         n_leaves: int = 8,
         learning_rate: float = 0.1,
@@ -282,7 +283,7 @@ class BudgetBoostClassifier(PolicyClassifier):
                 tradeoff,
                 is_bagged,
                 self.n_estimators,
-                self.n_leaves,
+                self.n_leaves * (2 if is_bagged else 1),
                 self.learning_rate,
                 self.l2,
                 examples.n_threads,
