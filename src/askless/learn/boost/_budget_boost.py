@@ -91,14 +91,16 @@ class BudgetBoostClassifier(PolicyClassifier):
         How much costs count, in units of the mean cost: one model each. By default
         twelve from 0 to 0.5, and with more than 5,000 rows, where growing with
         penalties takes long, four from 0.001 to 0.15.
-    bagged_tradeoffs : tuple of float, default=(0.001, 0.025, 0.3)
-        The same of boosters that see half of the rows with each tree, learn more slowly
-        and shrink their leaves: often more accurate where rows are few. May be empty.
+    bagged_tradeoffs : tuple of float, default=None
+        The same of boosters that see some of the rows with each tree and some of the
+        columns with each split, learn half as fast for twice as many rounds, have twice
+        as many leaves and shrink them: often more accurate. By default three from 0.002
+        to 0.03, and with more than 5,000 rows one. May be empty.
     n_estimators : int, default=300
         The most rounds of boosting, each of which adds a tree, or one for each class;
         fewer if the validation loss stops falling.
     n_leaves : int, default=8
-        Leaves of a tree.
+        Leaves of a tree; bagged boosters have twice as many.
     learning_rate : float, default=0.1
         How much of each tree is added.
     l2 : float, default=None
@@ -165,7 +167,7 @@ class BudgetBoostClassifier(PolicyClassifier):
         max_cost: float | None = None,
         family: str = "auto",
         tradeoffs: tuple[float, ...] | None = None,
-        bagged_tradeoffs: tuple[float, ...] = (0.001, 0.025, 0.3),
+        bagged_tradeoffs: tuple[float, ...] | None = None,
         n_estimators: int = 300,
         n_leaves: int = 8,
         learning_rate: float = 0.1,
@@ -247,11 +249,11 @@ class BudgetBoostClassifier(PolicyClassifier):
                 f"tradeoffs must be at least one number >= 0. Got {tradeoffs!r}. "
                 "Leave it out for those that suit the number of rows."
             )
-        if any(not t >= 0 for t in self.bagged_tradeoffs):
+        bagged = self.bagged_tradeoffs
+        if bagged is not None and any(not t >= 0 for t in bagged):
             raise InvalidOptionError(
-                "bagged_tradeoffs must be numbers >= 0. Got "
-                f"{self.bagged_tradeoffs!r}. Leave it out for three models, or give () "
-                "for none."
+                f"bagged_tradeoffs must be numbers >= 0. Got {bagged!r}. Leave it out "
+                "for those that suit the number of rows, or give () for none."
             )
         if self.n_folds not in (None, 0) and not self.n_folds >= 2:
             raise InvalidOptionError(
@@ -265,22 +267,24 @@ class BudgetBoostClassifier(PolicyClassifier):
         return Goal(budget, self.budget_confidence, most, self._mistakes)
 
     def _list_plans(self, train: BoosterRows, examples: Examples) -> list[Plan]:
-        tradeoffs = self.tradeoffs
-        if tradeoffs is None:
-            tradeoffs = usual_tradeoffs(train.rows.n_rows)
-        plain = [(float(tradeoff), False) for tradeoff in tradeoffs]
-        bagged = [(float(tradeoff), True) for tradeoff in self.bagged_tradeoffs]
+        pairs = []
+        for given, is_bagged in (
+            (self.tradeoffs, False), (self.bagged_tradeoffs, True)
+        ):  # fmt: skip
+            if given is None:
+                given = usual_tradeoffs(train.rows.n_rows, is_bagged=is_bagged)
+            pairs += [(float(tradeoff), is_bagged) for tradeoff in given]
         small = [
             BoosterPlan(
                 tradeoff,
                 is_bagged,
                 self.n_estimators,
-                self.n_leaves,
+                self.n_leaves * (2 if is_bagged else 1),
                 self.learning_rate,
                 self.l2,
                 examples.n_threads,
             )
-            for tradeoff, is_bagged in plain + bagged
+            for tradeoff, is_bagged in pairs
         ]
         prices = examples.costs.price_list(train.tests)
         seed = 0 if self.random_state is None else int(self.random_state)

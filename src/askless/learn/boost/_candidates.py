@@ -32,7 +32,7 @@ class BoostPoint(ValidationPoint):
     threshold : float
         When it stops; infinite if only when it is settled.
     is_bagged : bool
-        Whether each tree of the booster saw half of the rows.
+        Whether each tree of the booster saw some of the rows.
     family : str
         What was chosen: "boost", "bagged", "few columns" or "forest".
     n_leaves : int

@@ -23,6 +23,8 @@ MANY_ROWS = 5_000
 # How much costs count, of small boosters: with few rows, and with many.
 DENSE = (0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5)
 SPARSE = (0.001, 0.01, 0.04, 0.15)
+# The same of bagged boosters.
+BAGGED_DENSE, BAGGED_SPARSE = (0.002, 0.008, 0.03), (0.008,)
 # The same of large boosters, which have as many leaves as LightGBM's default.
 WIDE_LEAVES = 31
 WIDE_DENSE, WIDE_SPARSE = (0.0, 0.0005, 0.002, 0.008, 0.03, 0.12), (0.0, 0.001, 0.01)
@@ -39,14 +41,18 @@ FOREST_TREES, FOREST_LEAVES = 60, 256
 Plan = BoosterPlan | ForestPlan
 
 
-def usual_tradeoffs(n_rows: int) -> tuple[float, ...]:
+def usual_tradeoffs(n_rows: int, *, is_bagged: bool = False) -> tuple[float, ...]:
     """Return how much costs count in each of the small boosters, for so many rows.
 
     Examples
     --------
     >>> len(usual_tradeoffs(1_000)), len(usual_tradeoffs(100_000))
     (12, 4)
+    >>> usual_tradeoffs(100_000, is_bagged=True)
+    (0.008,)
     """
+    if is_bagged:
+        return BAGGED_DENSE if n_rows <= MANY_ROWS else BAGGED_SPARSE
     return DENSE if n_rows <= MANY_ROWS else SPARSE
 
 
