@@ -57,7 +57,7 @@ RECIPES := pyproject.toml meson.build meson.options \
 COMPILE := $(BIN)/ninja -C $(BUILD) --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench bench-quick docs campaign debug-test \
+.PHONY: help demo test check format bench bench-quick bench-torch docs campaign debug-test \
 	sanitize-test minimal-test coverage coverage-core sizes changelog sdist wheel dist-test serial-test \
 	axe fuzz-api venv build clean
 
@@ -89,6 +89,10 @@ bench: build $(VENV)/.stamp-bench  ## Run the benchmarks; BENCH_ARGS="grow fores
 
 bench-quick: build $(VENV)/.stamp-bench  ## Run the benchmarks on smaller data
 	$(BIN)/python benchmarks/run.py --quick $(BENCH_ARGS)
+
+bench-torch:  ## Make .venv-torch, in which networks are trained to buy beside ours
+	@test -d .venv-torch || $(PYTHON) -m venv .venv-torch
+	.venv-torch/bin/python -m pip install -qq --disable-pip-version-check torch==2.13.0 numpy
 
 docs: build $(VENV)/.stamp-docs  ## Build the documentation in docs/_build
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build

@@ -1,4 +1,4 @@
-"""Three learners of the literature on buying features, run in an environment of its own.
+"""Three learners of the literature on buying features, in an environment of its own.
 
 Written from what their papers say; none of their code was at hand.
 
@@ -276,7 +276,9 @@ def train_dime(train: Rows, valid: Rows, predictor: Any) -> tuple[Any, Any]:
     return value, predictor
 
 
-def step_dime(value: Any, predictor: Any, train: Rows, rows: Any, explore: float) -> None:
+def step_dime(
+    value: Any, predictor: Any, train: Rows, rows: Any, explore: float
+) -> None:
     """Add the gradients of one batch: what was bought told so much."""
     n_tests = train.values.shape[1]
     n_steps = min(max(COSTS), n_tests)

@@ -179,7 +179,9 @@ def make_rows(lines: list[Any]) -> list[dict[str, object]]:
     for name in SETS:
         for method in METHODS:
             some = [x for x in lines if (x["set"], x["method"]) == (name, method)]
-            for setting in sorted({x["setting"] for x in some}, reverse=method == "aaco"):
+            for setting in sorted(
+                {x["setting"] for x in some}, reverse=method == "aaco"
+            ):
                 runs = [x for x in some if x["setting"] == setting]
                 rows.append(_summarise(name, method, setting, runs))
     return rows

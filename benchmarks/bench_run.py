@@ -114,7 +114,6 @@ def run_booster(
         )
         title = f"{name}, {leaves} leaves: {what}"
         rows.append(_row(title, ours, theirs_s, most, len(X_run)))
-        print(*rows[-1].values(), sep="  ", flush=True)
     return rows
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 import askless
 from askless._core.ensemble._machine import inverse_prices
@@ -46,11 +46,12 @@ def test_lossless_answers_are_the_full_model_s(seed):
     for policy in modes_of(seed):
         X, codes = random_rows(np.random.default_rng(seed), policy, 20)
         full = [plain_ensemble_answer(policy, row) for row in codes]
-        answers = policy.predict(X).tolist()
-        if policy.answers_number:
-            assert answers == full
-        else:
-            assert [policy.classes.index(a) for a in answers] == full
+        # All trees at once, and bought until nothing can change.
+        for answers in (policy.predict(X), policy.predict_and_cost(X)[0]):
+            if policy.answers_number:
+                assert answers.tolist() == full
+            else:
+                assert [policy.classes.index(a) for a in answers.tolist()] == full
 
 
 @given(seed=SEEDS)
@@ -347,6 +348,60 @@ def test_packed_votes_buy_what_rows_one_by_one_buy(seed):
             assert n_bought.tolist() == one_by_one[2].tolist()
             full = [plain_ensemble_answer(policy, row) for row in codes]
             assert policy.output.decide(raw).tolist() == full
+
+
+def assert_remembered_runs_are_the_same(policy, X):
+    """Run rows with trees remembered, and worked out again for each row."""
+    engine, machine = policy.prices.engine, policy.machine
+    values, codes, _ = policy._rows(X)
+    for threshold, most, is_complete in (
+        (np.inf, np.inf, False),
+        (np.inf, np.inf, True),
+        (1.0, np.inf, False),
+        (np.inf, 3.0, False),
+    ):
+        plain, *others = (
+            machine.run_rows(
+                engine, values, codes, threshold, is_complete, True, n_jobs, is_packed,
+                most=most,
+            )
+            for n_jobs, is_packed in ((1, False), (1, True), (2, True))
+        )  # fmt: skip
+        for other in others:
+            for a, b in zip(plain, other, strict=True):
+                assert np.array_equal(a, b)
+    plain, packed = (
+        machine.trace_rows(engine, values, codes, 1, is_packed)
+        for is_packed in (False, True)
+    )
+    for a, b in zip(plain, packed, strict=True):
+        assert np.array_equal(a, b)
+    complete = machine.run_rows(engine, values, codes, np.inf, True, True, 1, False)
+    assert np.array_equal(complete[0], machine.answer_rows(values, codes, 1))
+
+
+@given(seed=SEEDS)
+def test_remembered_trees_buy_what_rows_one_by_one_buy(seed):
+    for policy in modes_of(seed):
+        if policy.bounds != "vote":
+            rng = np.random.default_rng(seed)
+            assert_remembered_runs_are_the_same(policy, random_rows(rng, policy, 20)[0])
+
+
+@pytest.mark.parametrize("most_leaves", [8, 20, 50])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_remembered_trees_of_any_size_buy_the_same(n_classes, most_leaves, rng):
+    X = rng.normal(size=(400, 7)).round(2)
+    score = X[:, :3].sum(axis=1) + X[:, 3] * X[:, 4]
+    y = np.digitize(score, [0.0, 1.0][: n_classes - 1])
+    model = GradientBoostingClassifier(
+        n_estimators=12, max_depth=None, max_leaf_nodes=most_leaves, random_state=0
+    ).fit(X, y)
+    policy = askless.AdaptiveEnsemble(model).fit().policy_
+    assert policy.bounds == "joint"
+    new = rng.normal(size=(150, 7))
+    assert_remembered_runs_are_the_same(policy, new)
+    assert policy.predict(new).tolist() == model.predict(new).tolist()
 
 
 # Doubles hold neither the inverse of some, nor that of others times what waits.

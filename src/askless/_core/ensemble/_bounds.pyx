@@ -5,6 +5,8 @@ In three ways, one for each mode: on paths, by votes, and deep.
 This module must not know prices, nor when a case is settled.
 """
 
+from libc.stdint cimport int16_t
+
 from askless._core.base._bits cimport lowest_bit
 from askless._core.ensemble._case cimport BOUGHT, Case, descend, wait
 from askless._core.ensemble._deep cimport (
@@ -12,10 +14,12 @@ from askless._core.ensemble._deep cimport (
 )
 from askless._core.ensemble._joint cimport add_runs, measure_runs
 from askless._core.ensemble._memo cimport (
-    State, fetch_early, fetch_slot, find_state, parts_of, tests_of,
+    State, fetch_slot, fetch_state, guess_state, parts_of, tests_of,
 )
-from askless._core.ensemble._trees cimport DEEP, Model, PATH, VOTE, leaves_after
-from askless._core.base._types cimport int32_t, int64_t, intp_t, uint64_t
+from askless._core.ensemble._trees cimport DEEP, Model, PATH, VOTE
+from askless._core.base._types cimport (
+    int32_t, int64_t, intp_t, uint8_t, uint32_t, uint64_t,
+)
 
 
 # Path states.
@@ -127,42 +131,57 @@ cdef void buy_remembered(
 ) noexcept nogil:
     """The same, where trees are remembered by the leaves that they can reach.
 
-    In three rounds, so that the reads of many trees are under way at once: which trees
-    move, what they amount to, and the sums.
+    In rounds, so that the reads of many trees are under way at once: which trees move,
+    where what they amount to is kept, and the sums.
     """
     cdef:
         intp_t i, tree
-        intp_t n = 0
-        uint64_t leaves
+        intp_t n = list_moved(m, c, test, code)
         State* state
-    for i in range(m.user_start[test], m.user_start[test + 1]):
-        tree = m.users[i]
-        leaves = leaves_after(m, i, test, code, c.leaves[tree])
-        if leaves != c.leaves[tree]:
-            fetch_slot(c.memo, tree, leaves)
-            fetch_early(c.tree_state[tree])
-            c.moved[n] = <int32_t> tree
-            c.moved_to[n] = leaves
-            n = n + 1
     for i in range(n):
-        state = find_state(c.memo, c.moved[i], c.moved_to[i])
-        c.moved_state[i] = state
-        fetch_early(state)
-        fetch_early(<char*> state + 64)
-        fetch_early(<char*> state + 128)
+        fetch_slot(c.memo, c.moved[i], c.moved_to[i])
+        fetch_state(m, c.tree_state[c.moved[i]])
+    for i in range(n):
+        fetch_state(m, guess_state(c.memo, c.moved[i], c.moved_to[i]))
     for i in range(n):
         tree = c.moved[i]
-        state = c.moved_state[i]
+        state = recall_tree(m, c, tree, c.moved_to[i])
         if state == NULL:
-            state = recall_tree(m, c, tree, c.moved_to[i])
-            if state == NULL:
-                return  # whoever runs the rows looks whether there was memory
+            return  # whoever runs the rows looks whether there was memory
         touch(c, tree)
         move_tree(m, c, tree, c.tree_state[tree], state)
         c.tree_state[tree] = state
         c.leaves[tree] = c.moved_to[i]
         c.top[tree] = state.top
         c.n_waiting -= state.n_parts == 0
+
+
+cdef intp_t list_moved(
+    const Model* m, Case* c, intp_t test, intp_t code
+) noexcept nogil:
+    """List the trees that a purchase moves, and the leaves that it leaves them."""
+    cdef:
+        intp_t n_users = m.user_start[test + 1] - m.user_start[test]
+        const int64_t* users = m.users + m.user_start[test]
+        const char* words = (
+            m.leaf_words + m.word_start[test] + code * n_users * m.word_bytes
+        )
+        intp_t i
+        intp_t n = 0
+        uint64_t before, word
+    for i in range(n_users):
+        if m.word_bytes == 1:
+            word = (<const uint8_t*> words)[i]
+        elif m.word_bytes == 4:
+            word = (<const uint32_t*> words)[i]
+        else:
+            word = (<const uint64_t*> words)[i]
+        before = c.leaves[users[i]]
+        # Written in any case, which is faster than to guess whether it has moved.
+        c.moved[n] = <int32_t> users[i]
+        c.moved_to[n] = before & word
+        n = n + ((before & word) != before)
+    return n
 
 
 cdef inline void move_tree(
@@ -174,18 +193,24 @@ cdef inline void move_tree(
         intp_t kind = 0 if m.n_kinds == 1 else first
         int64_t* need = c.need + kind * m.n_tests
         const int64_t* parts = parts_of(old)
-        const int32_t* tests = tests_of(old)
+        const int16_t* tests = tests_of(old)
         intp_t i
     c.total[first] += new.mean - old.mean
     c.low[first] += new.low - old.low
     c.high[first] += new.high - old.high
     c.spread[kind] += new.spread - old.spread
-    for i in range(old.n_parts):
+    for i in range(0, old.n_parts, 4):
         need[tests[i]] -= parts[i]
+        need[tests[i + 1]] -= parts[i + 1]
+        need[tests[i + 2]] -= parts[i + 2]
+        need[tests[i + 3]] -= parts[i + 3]
     parts = parts_of(new)
     tests = tests_of(new)
-    for i in range(new.n_parts):
+    for i in range(0, new.n_parts, 4):
         need[tests[i]] += parts[i]
+        need[tests[i + 1]] += parts[i + 1]
+        need[tests[i + 2]] += parts[i + 2]
+        need[tests[i + 3]] += parts[i + 3]
 
 
 # All of them.

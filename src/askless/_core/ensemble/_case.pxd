@@ -58,8 +58,7 @@ cdef struct Case:
     State** root_state    # (n_trees,) the same in the first state
     State** run_state     # (n_trees,) what the sums below hold of it
     int32_t* moved        # (n_trees,) scratch: trees that a purchase moves,
-    uint64_t* moved_to    # the leaves that they have then,
-    State** moved_state   # and what they amount to
+    uint64_t* moved_to    # and the leaves that they have then
     # Joint bounds only. An open tree is bounded for each outcome of the test at its
     # top; these bounds are kept as runs of codes, and their sums over all trees.
     int32_t* run_test     # (n_trees,) the test at the top

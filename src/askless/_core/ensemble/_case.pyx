@@ -90,14 +90,14 @@ cdef void lay_out_deep(const Model* m, Case* c, size_t* used) noexcept nogil:
     c.node_low = <int64_t*> take(block, used, n_values)
     c.node_high = <int64_t*> take(block, used, n_values)
     c.stack = <int32_t*> take(block, used, m.n_nodes * 4)
-    if m.splits != NULL:
+    if m.word_bytes:
         c.leaves = <uint64_t*> take(block, used, m.n_trees * 8)
         c.tree_state = <State**> take(block, used, m.n_trees * sizeof(void*))
         c.root_state = <State**> take(block, used, m.n_trees * sizeof(void*))
         c.run_state = <State**> take(block, used, m.n_trees * sizeof(void*))
-        c.moved = <int32_t*> take(block, used, m.n_trees * 4)
-        c.moved_to = <uint64_t*> take(block, used, m.n_trees * 8)
-        c.moved_state = <State**> take(block, used, m.n_trees * sizeof(void*))
+        # One more: written before it is known that a tree moves.
+        c.moved = <int32_t*> take(block, used, m.n_trees * 4 + 4)
+        c.moved_to = <uint64_t*> take(block, used, m.n_trees * 8 + 8)
 
 
 cdef void lay_out_joint(const Model* m, Case* c, size_t* used) noexcept nogil:

@@ -7,6 +7,7 @@ This module must not know what is bought next, nor how sums are compared.
 """
 
 from libc.math cimport fabs, llrint, sqrt
+from libc.stdint cimport int16_t
 from libc.string cimport memcpy
 
 from askless._core.ensemble._case cimport Case, copy_deep, descend
@@ -177,7 +178,7 @@ cdef State* remember_tree(
         intp_t start = m.tree_start[tree]
         intp_t n = 0
         intp_t i, k
-        int32_t[64] tests
+        int16_t[64] tests
         int64_t[64] parts
         State* state
     # A test that is asked more than once counts once, for all of it.
@@ -186,10 +187,15 @@ cdef State* remember_tree(
         while k < n and tests[k] != m.nodes[c.live[i]].test:
             k = k + 1
         if k == n:
-            tests[n] = m.nodes[c.live[i]].test
+            tests[n] = <int16_t> m.nodes[c.live[i]].test
             parts[n] = 0
             n = n + 1
         parts[k] += c.parts[i]
+    while n % 4:
+        # Nothing more for the last test: loops of whole fours are easier to predict.
+        tests[n] = tests[n - 1]
+        parts[n] = 0
+        n = n + 1
     state = add_state(c.memo, tree, leaves, n)
     if state == NULL:
         return NULL

@@ -328,7 +328,7 @@ cdef bint holds_jointly(const Model* m, Case* c, intp_t first) noexcept nogil:
 cdef bint begin_memo(const Model* m, Case* c, const Case* root) noexcept nogil:
     cdef intp_t tree
     if c.memo == NULL:
-        c.memo = make_memo(m.n_trees)
+        c.memo = make_memo(m)
         if c.memo == NULL:
             return False
     start_memo(m, c, root)

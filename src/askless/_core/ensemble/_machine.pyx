@@ -31,7 +31,7 @@ from askless._core.ensemble._case cimport free_case, make_case
 from askless._core.ensemble._choice cimport inverse_price
 from askless._core.ensemble._rows cimport Results, Rows, Terms, run_each
 from askless._core.ensemble._trees cimport (
-    IS_SET, MISSING_LEFT, Model, Node, VOTE, lay_out_runs, lay_out_splits,
+    IS_SET, MISSING_LEFT, Model, Node, VOTE, lay_out_leaves, lay_out_runs,
     measure_subtrees,
 )
 from askless._core.ensemble._vote_rows cimport VoteRows
@@ -70,7 +70,7 @@ cdef class Machine:
         self.cut_start = codes.cut_start
         self.kept.extend(measure_subtrees(m))
         self.kept.extend(lay_out_runs(m))
-        self.kept.extend(lay_out_splits(m))
+        self.kept.extend(lay_out_leaves(m))
         self._begin()
         if m.mode == VOTE:
             self.blocks = make_blocks(m)

@@ -1,5 +1,8 @@
 """Contract of remembered trees: what a tree amounts to, by the leaves that are left."""
 
+from libc.stdint cimport int16_t
+
+from askless._core.ensemble._trees cimport Model
 from askless._core.base._types cimport int32_t, int64_t, intp_t, uint64_t
 
 
@@ -25,18 +28,14 @@ cdef struct State:
     int64_t spread
     int64_t* runs     # low and high of each outcome of the test at the top, or NULL
     int32_t top       # the node where the tree waits, or its leaf
-    int32_t n_parts   # tests that it asks for; 0 once it has ended
-
-
-cdef struct Slot:
-    uint64_t leaves
-    State* state      # NULL if the slot is free
+    int32_t n_parts   # tests that it asks for, filled up to fours; 0 once it has ended
 
 
 cdef struct Shelf:
-    # The states of one tree, found by their leaves.
-    Slot* slots
-    intp_t n_slots    # a power of two
+    # The states of one tree, found by their leaves: from `leaves * factor >> shift` on.
+    State** slots     # NULL where a slot is free
+    uint64_t last     # how many there are, a power of two, less one
+    uint64_t factor   # 1 where every set of leaves has a slot of its own
     intp_t n_used
 
 
@@ -59,12 +58,20 @@ cdef inline int64_t* parts_of(State* state) noexcept nogil:
     return <int64_t*> (state + 1)
 
 
-cdef inline int32_t* tests_of(State* state) noexcept nogil:
-    return <int32_t*> (parts_of(state) + state.n_parts)
+cdef inline int16_t* tests_of(State* state) noexcept nogil:
+    return <int16_t*> (parts_of(state) + state.n_parts)
+
+
+cdef inline void fetch_state(const Model* m, const State* state) noexcept nogil:
+    fetch_early(state)
+    fetch_early(<const char*> state + 64)
+    if m.word_bytes > 1:
+        # Large trees ask for more than two lines hold.
+        fetch_early(<const char*> state + 128)
 
 
 # Memory for states, or NULL if there is none; its end; and starting again.
-cdef Memo* make_memo(intp_t n_trees) noexcept nogil
+cdef Memo* make_memo(const Model* m) noexcept nogil
 cdef void free_memo(Memo* memo) noexcept nogil
 cdef void empty_memo(Memo* memo) noexcept nogil
 
@@ -75,13 +82,24 @@ cdef State* add_state(
 cdef void* take_memory(Memo* memo, intp_t n_bytes) noexcept nogil
 
 
+cdef inline uint64_t first_slot(const Shelf* shelf, uint64_t leaves) noexcept nogil:
+    cdef uint64_t at = leaves * shelf.factor
+    return (at ^ (at >> 32)) & shelf.last
+
+
 cdef inline void fetch_slot(
     const Memo* memo, intp_t tree, uint64_t leaves
 ) noexcept nogil:
-    cdef:
-        const Shelf* shelf = memo.shelves + tree
-        uint64_t at = (leaves * <uint64_t> 0x9E3779B97F4A7C15) >> 32
-    fetch_early(shelf.slots + (at & <uint64_t> (shelf.n_slots - 1)))
+    cdef const Shelf* shelf = memo.shelves + tree
+    fetch_early(shelf.slots + first_slot(shelf, leaves))
+
+
+cdef inline State* guess_state(
+    const Memo* memo, intp_t tree, uint64_t leaves
+) noexcept nogil:
+    """Return the state that these leaves most likely have; it is not looked at."""
+    cdef const Shelf* shelf = memo.shelves + tree
+    return shelf.slots[first_slot(shelf, leaves)]
 
 
 cdef inline State* find_state(
@@ -90,11 +108,9 @@ cdef inline State* find_state(
     """Return the state of a tree that has these leaves left, or NULL."""
     cdef:
         const Shelf* shelf = memo.shelves + tree
-        uint64_t at = (leaves * <uint64_t> 0x9E3779B97F4A7C15) >> 32
-        const Slot* slot = shelf.slots + (at & <uint64_t> (shelf.n_slots - 1))
-    while slot.state != NULL:
-        if slot.leaves == leaves:
-            return slot.state
-        at += 1
-        slot = shelf.slots + (at & <uint64_t> (shelf.n_slots - 1))
-    return NULL
+        uint64_t at = first_slot(shelf, leaves)
+        State* state = shelf.slots[at]
+    while state != NULL and state.leaves != leaves:
+        at = (at + 1) & shelf.last
+        state = shelf.slots[at]
+    return state

@@ -62,7 +62,7 @@ cdef Case* begin_case(
         return NULL
     c.has_means = terms.has_means
     copy_deep(m, c, root)
-    if terms.is_remembered and m.splits != NULL and n_rows >= FEWEST_REMEMBERED:
+    if terms.is_remembered and m.word_bytes and n_rows >= FEWEST_REMEMBERED:
         if not begin_memo(m, c, root):
             free_case(c)
             return NULL

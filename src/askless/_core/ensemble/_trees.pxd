@@ -38,14 +38,6 @@ cdef struct Node:
     int32_t flags  # MISSING_LEFT | IS_SET
 
 
-cdef struct Split:
-    # A split of a tree whose leaves are bits of a word, in preorder.
-    uint64_t left    # leaves that stay if a case goes left, those of other splits too
-    uint64_t right
-    int32_t cut
-    int32_t flags
-
-
 cdef struct Model:
     intp_t n_tests
     intp_t n_trees
@@ -82,8 +74,12 @@ cdef struct Model:
     const int64_t* user_start  # (n_tests + 1,)
     const int64_t* code_start  # (n_tests + 1,) where the codes of a test start
     const int64_t* run_start   # (n_trees + 1,) where the runs of a tree start
-    const Split* splits       # of each test and tree, NULL if a tree has too many leaves
-    const int64_t* split_start  # (n_users + 1,) where those of a user start
+    # Leaves of a tree are bits of a word, in preorder. For each code of a test, a word
+    # for each tree that asks it: the leaves that it leaves, and those that it says
+    # nothing of. A word has 1, 4 or 8 bytes; 0 if there are no such words.
+    int word_bytes
+    const char* leaf_words
+    const int64_t* word_start  # (n_tests,) where those of a test start, in bytes
 
 
 cdef inline bint goes_left(
@@ -95,28 +91,6 @@ cdef inline bint goes_left(
         return code <= node.cut
     # Missing, or an outcome that nobody knows.
     return node.flags & MISSING_LEFT
-
-
-cdef inline uint64_t leaves_after(
-    const Model* m, intp_t user, intp_t test, intp_t code, uint64_t leaves
-) noexcept nogil:
-    """Return the leaves of a tree that are left once a test has shown a code.
-
-    Fewer than before if and only if the tree had an open split on that test.
-    """
-    cdef:
-        const Split* at = m.splits + m.split_start[user]
-        const Split* end = m.splits + m.split_start[user + 1]
-        bint is_beyond = code >= m.n_levels[test]
-        bint is_left
-    while at < end:
-        if at.flags & IS_SET:
-            is_left = (m.words[at.cut + (code >> 6)] >> (code & 63)) & 1
-        else:
-            is_left = at.flags & MISSING_LEFT if is_beyond else code <= at.cut
-        leaves &= at.left if is_left else at.right
-        at = at + 1
-    return leaves
 
 
 cdef inline int64_t to_units(
@@ -133,5 +107,5 @@ cdef list measure_subtrees(Model* m)
 # Make room for bounds by outcome, of each test and of each tree; the same.
 cdef list lay_out_runs(Model* m)
 
-# Number the leaves of each tree as bits, if no tree has more than a word has; the same.
-cdef list lay_out_splits(Model* m)
+# Write which leaves each outcome leaves, if no tree has more than a word has; the same.
+cdef list lay_out_leaves(Model* m)

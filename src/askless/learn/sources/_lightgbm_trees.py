@@ -37,7 +37,7 @@ class _Column:
         self.start = np.concatenate([[0], np.cumsum(self.sizes)])
         joined = " ".join(text for text in texts if text)
         # All trees at once: reading a short text takes longer than what it says.
-        self.all = np.fromstring(joined, dtype, sep=" ")  # noqa: NPY201
+        self.all = np.fromstring(joined, dtype, sep=" ")
         self.of = [self.all[i:j] for i, j in pairwise(self.start.tolist())]
 
 

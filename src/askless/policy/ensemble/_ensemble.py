@@ -411,9 +411,7 @@ class Ensemble(Policy):
         """Whether a run that goes on until it is settled says what all trees say."""
         return self.threshold is None and self.max_cost is None and not self.tolerance
 
-    def answer_rows(
-        self, X: Any, *, n_jobs: int | None = None
-    ) -> NDArray[np.float64]:
+    def _answer_rows(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return the sums of all trees, as if everything had been bought.
 
         Parameters
@@ -445,7 +443,7 @@ class Ensemble(Policy):
         """
         if self.bounds == "vote" or not self._is_lossless:
             return self.predict_and_cost(X, n_jobs=n_jobs)[0]
-        raw = self.answer_rows(X, n_jobs=n_jobs)
+        raw = self._answer_rows(X, n_jobs=n_jobs)
         if self.answers_number:
             return self.output.numbers(raw)
         return self._class_array[self.output.decide(raw)]
@@ -464,7 +462,7 @@ class Ensemble(Policy):
                 "Use predict."
             )
         if self.is_complete and self._is_lossless and self.bounds != "vote":
-            return self.output.probabilities(self.answer_rows(X, n_jobs=n_jobs))
+            return self.output.probabilities(self._answer_rows(X, n_jobs=n_jobs))
         return self.output.probabilities(self.run_rows(X, n_jobs=n_jobs)[0])
 
     def cost(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
