@@ -87,7 +87,8 @@ def run_dask(policy: Any, rows: Path, target: Path) -> tuple[float, float]:
     from askless.scale.dask import score
 
     def work() -> None:
-        ddf = dd.read_parquet(rows, split_row_groups=False)
+        # Columns as Arrow has them are scored as they are.
+        ddf = dd.read_parquet(rows, split_row_groups=False, dtype_backend="pyarrow")
         score(policy, ddf, keep=["key"]).to_parquet(target, write_index=False)
 
     with (

@@ -7,12 +7,14 @@ from typing import Any
 
 from askless.learn import BudgetForestClassifier, CodeStore
 from askless.scale._extras import import_extra
-from askless.scale._train import add_counts, fit_on
+from askless.scale._train import add_counts, add_some, fit_on
 
 __all__ = ["fit"]
 
 # Counts that one task adds up.
 FAN = 8
+# Tasks for each thread: a few, so that none waits long for the last one.
+TASKS_PER_THREAD = 4
 
 
 class DaskEngine:
@@ -28,7 +30,11 @@ class DaskEngine:
 
     def sum(self, function: Callable[[Any], Any], items: Sequence[Any]) -> Any:
         """Return the sum of what a function makes of each item."""
-        futures = self._submit(function, items)
+        # Parts that one thread counts anyway are added up where they are counted.
+        n_threads = sum(self.client.ncores().values())
+        size = -(-len(items) // max(1, TASKS_PER_THREAD * n_threads))
+        some = [(function, items[i : i + size]) for i in range(0, len(items), size)]
+        futures = self._submit(add_some, some)
         while len(futures) > 1:
             groups = [futures[i : i + FAN] for i in range(0, len(futures), FAN)]
             futures = [self.client.submit(add_counts, g, pure=False) for g in groups]

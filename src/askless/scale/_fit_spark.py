@@ -11,6 +11,8 @@ from askless.scale._train import add_counts, fit_on
 
 __all__ = ["fit"]
 
+SLICES_PER_CORE = 4
+
 
 class SparkEngine:
     """Runs functions by a Spark context."""
@@ -25,11 +27,13 @@ class SparkEngine:
 
     def sum(self, function: Callable[[Any], Any], items: Sequence[Any]) -> Any:
         """Return the sum of what a function makes of each item."""
-        counted = self._parallel(items).map(function)
+        # A few parts for each core; those of one are added up before they are sent.
+        n_slices = min(len(items), SLICES_PER_CORE * self.context.defaultParallelism)
+        counted = self._parallel(items, n_slices).map(function)
         return counted.treeReduce(lambda a, b: add_counts([a, b]))
 
-    def _parallel(self, items: Sequence[Any]) -> Any:
-        return self.context.parallelize(list(items), max(1, len(items)))
+    def _parallel(self, items: Sequence[Any], n_slices: int | None = None) -> Any:
+        return self.context.parallelize(list(items), max(1, n_slices or len(items)))
 
 
 def fit(

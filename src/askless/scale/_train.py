@@ -24,7 +24,7 @@ from askless.policy import Nodes
 from askless.problem import PriceList
 from askless.scale._rows import RowsGrower
 
-__all__ = ["Engine", "LocalEngine", "add_counts", "fit_on"]
+__all__ = ["Engine", "LocalEngine", "add_counts", "add_some", "fit_on"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -72,6 +72,21 @@ def add_counts(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     for part in parts[1:]:
         total += part
     return total.astype(np.min_scalar_type(int(total.max(initial=0))))
+
+
+def add_some(task: tuple[Callable[[Any], NDArray[Any]], Sequence[Any]]) -> NDArray[Any]:
+    """Return the sum of what a function makes of some items, one at a time.
+
+    Examples
+    --------
+    >>> add_some((lambda n: np.full(2, n, dtype=np.uint8), [3, 4]))
+    array([7, 7], dtype=uint8)
+    """
+    function, items = task
+    total = add_counts([function(items[0])])
+    for item in items[1:]:
+        total = add_counts([total, function(item)])
+    return total
 
 
 def fit_on(
