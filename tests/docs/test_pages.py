@@ -69,3 +69,12 @@ def test_the_picture_of_methods_names_methods_that_exist():
     policy = drawn.make_policy()
     picture = askless.show(policy, "svg", title="Which method?")
     assert picture == (DOCS / "images" / "methods.svg").read_text("utf-8")
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", *DOCS.glob("*.md")], ids=str)
+def test_no_page_promises_more_than_holds(path):
+    # A budget of a learner is a mean, and what is sure is sure for the known cases.
+    text = " ".join(path.read_text("utf-8").split()).lower()
+    assert "never wrong" not in text
+    assert "hard budget for each" not in text
+    assert "(certain)" not in text
