@@ -72,6 +72,11 @@ class BoosterPlan:
             return "few columns"
         return "bagged" if self.is_bagged else "boost"
 
+    @property
+    def n_rounds(self) -> int:
+        """The most rounds of boosting."""
+        return self.n_estimators * (LONGER if self.is_bagged else 1)
+
     def options(self, prices: NDArray[np.float64], n_classes: int) -> dict[str, Any]:
         """Return the parameters of LightGBM for prices and a number of classes."""
         l2 = (1.0 if n_classes > 2 else 0.0) if self.l2 is None else self.l2
@@ -203,7 +208,7 @@ def grow_policy(
         booster = lightgbm.train(
             plan.options(prices, len(classes)),
             data,
-            plan.n_estimators * (LONGER if plan.is_bagged else 1),
+            plan.n_rounds,
             valid_sets=[held_out],
             callbacks=[lightgbm.early_stopping(30, verbose=False)],
         )

@@ -67,13 +67,12 @@ def train_booster(
     if "cegb_tradeoff" in options and loss.name == "squared":
         # The gain of a split is in squares of the number, its penalty is not.
         options["cegb_tradeoff"] *= float(np.var(train.rows.class_ids)) or 1.0
-    n_rounds = plan.n_estimators * 4 // 3 if plan.is_bagged else plan.n_estimators
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return lightgbm.train(
             options,
             data,
-            n_rounds,
+            plan.n_rounds,
             valid_sets=[held_out],
             callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
         )

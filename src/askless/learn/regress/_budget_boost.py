@@ -104,8 +104,9 @@ class BudgetBoostRegressor(PolicyRegressor):
     tradeoffs : tuple of float, default=(0.001, 0.01, 0.04, 0.15)
         How much costs count, in units of the mean cost: one booster each.
     bagged_tradeoffs : tuple of float, default=(0.001, 0.025)
-        The same of boosters that see half of the rows with each tree, learn more slowly
-        and shrink their leaves. May be empty.
+        The same of boosters that see some of the rows with each tree and some of the
+        columns with each split, learn half as fast for twice as many rounds and shrink
+        their leaves. May be empty.
     n_estimators : int, default=300
         The most trees; fewer if the validation error stops falling.
     n_leaves : int, default=8
