@@ -17,6 +17,7 @@ own, so that no feature tells much alone: a greedy buyer starts blind.
 
 Networks need torch, in an environment of its own, which ``make bench-torch`` makes.
 ``bench_acquire.py`` goes on where it was stopped; ``--report`` writes what there is.
+Sets and seeds that have not run yet are not in the table.
 """
 
 from __future__ import annotations
@@ -192,13 +193,15 @@ def _summarise(name: str, method: str, setting: float, runs: Any) -> dict[str, o
         return float(np.mean([run[side][key] for run in runs]))
 
     gap = np.array([run["ours"]["error"] - run["rival"]["error"] for run in runs])
-    stderr = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else float("nan")
+    spread = ""
+    if len(gap) > 1:
+        spread = f" +- {100 * gap.std(ddof=1) / np.sqrt(len(gap)):.2f}"
     return {
         "set": name, "rival": method.upper(), "setting": setting, "seeds": len(runs),
         "its cost": mean("rival", "cost"), "our cost": mean("ours", "cost"),
         "its error, %": 100 * mean("rival", "error"),
         "our error, %": 100 * mean("ours", "error"),
-        "ours less its, points": f"{100 * gap.mean():+.2f} +- {100 * stderr:.2f}",
+        "ours less its, points": f"{100 * gap.mean():+.2f}{spread}",
         "its AUROC": mean("rival", "auroc"), "our AUROC": mean("ours", "auroc"),
         "wins": f"{int(np.sum(gap < 0))} of {len(gap)}",
     }  # fmt: skip
