@@ -52,3 +52,11 @@ def test_without_pyarrow_frames_are_read_as_before(monkeypatch):
 
     monkeypatch.setattr(pl.Series, "to_arrow", refuse)
     assert policy.predict(rows).tolist() == ["dimmer", "fuse"]
+
+
+@pytest.mark.parametrize("cells", [[None, None], [1, 2], [True, None]])
+def test_columns_of_arrow_that_are_no_text_are_read_as_objects(cells):
+    table = askless.Table({"lamp": ["dark", "dim"]}, ["fuse", "dimmer"], prior=[1, 2])
+    policy = askless.solve(table).policy
+    expected = policy.predict({"lamp": cells}).tolist()
+    assert policy.predict(pa.table({"lamp": pa.array(cells)})).tolist() == expected

@@ -215,7 +215,9 @@ def _series_text(series: Any) -> ArrowText | None:
     if (found := find_arrow_text(native)) is not None:
         return found
     # pandas says where it keeps text by the storage of the type, or by its name.
-    kept = getattr(native.dtype, "storage", None) or str(native.dtype)
+    # Columns of pyarrow have no dtype: if they are no text, they are made none.
+    dtype = getattr(native, "dtype", None)
+    kept = getattr(dtype, "storage", None) or str(dtype)
     is_arrow = series.implementation.is_polars() or "pyarrow" in kept
     is_coded = series.dtype in (nw.Categorical, nw.Enum)
     if not is_coded and not (is_arrow and series.dtype == nw.String):
