@@ -78,9 +78,12 @@ def use_policy(policy: Policy) -> None:
     rows = random_rows(np.random.default_rng(0), policy.tests, 3) or {"none": [1] * 3}
     costs = policy.cost(rows)
     assert np.all((costs >= 0) & np.isfinite(costs)), "costs must be finite"
-    shares = policy.predict_proba(rows)
-    assert np.allclose(shares.sum(axis=1), 1.0), "shares must sum to one"
-    assert set(policy.predict(rows).tolist()) <= set(policy.classes)
+    if policy.answers_number:
+        assert np.isfinite(policy.predict(rows)).all(), "numbers must be finite"
+    else:
+        shares = policy.predict_proba(rows)
+        assert np.allclose(shares.sum(axis=1), 1.0), "shares must sum to one"
+        assert set(policy.predict(rows).tolist()) <= set(policy.classes)
     session = policy.start()
     while session.test is not None:
         session.answer(rows[session.test][0], allow_unseen=True)

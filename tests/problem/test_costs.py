@@ -181,7 +181,8 @@ def test_every_part_must_name_tests_that_are_there(options):
 def test_a_test_without_a_cost_is_named():
     message = (
         r"Every test must have a cost\. Got none for 'b', 'c' \(2 of 3 tests\)\. A "
-        r"test that is free has cost 0\."
+        r"test that is free has cost 0; a column that is no test is left out, or named "
+        r"as what it is\."
     )
     with pytest.raises(InvalidCostsError, match=message):
         Costs({"a": 1}).price_list(TESTS)

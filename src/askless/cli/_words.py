@@ -23,6 +23,7 @@ PHRASES = {
     "by table.merged()": "with --merge",
     "table.merged()": "--merge",
     "edited=True": "--edited",
+    "left out, or named as what it is": "named as such (--case, --drop)",
     "pass download=True": "add --download",
     "Set ASKLESS_DATA or folder= to": "Set ASKLESS_DATA to",
 }

@@ -31,6 +31,7 @@ from askless.learn._reading import (
 )
 from askless.learn._row_order import settle_order
 from askless.learn._scoring import mistake_costs
+from askless.learn._stages import count_frames
 from askless.learn._validation import ValidationPoint, measure_rows
 from askless.learn.store._code_store import CodeStore
 from askless.policy import Policy, explain_degenerate
@@ -259,7 +260,7 @@ class PolicyClassifier(CostClassifier, PolicyEstimator):
         # One class leaves a policy nothing to say, and surprises nobody.
         reason = self._explain_degenerate() if len(examples.classes) > 1 else None
         if reason is not None:
-            warnings.warn(reason, DegeneratePolicyWarning, stacklevel=3)
+            warnings.warn(reason, DegeneratePolicyWarning, stacklevel=count_frames())
 
     # What every row may cost, and whether the learner keeps it while it grows.
     max_cost: float | None = None

@@ -5,16 +5,14 @@ This module must not know what is learned.
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 
 from askless._progress import Progress, Reporter
 from askless.exceptions import StoppedEarlyWarning
 
-__all__ = ["StageLog", "warn_greedy_only", "warn_interrupted"]
-
-# Frames up to the user: here, a step of the learner, `_grow`, `_learn` and `fit`.
-_TO_USER = 6
+__all__ = ["StageLog", "count_frames", "warn_greedy_only", "warn_interrupted"]
 
 
 class StageLog:
@@ -58,6 +56,20 @@ class StageLog:
         return self.reporter.pass_on(sign)
 
 
+def count_frames() -> int:
+    """Return the ``stacklevel`` of a warning that points to who called Askless.
+
+    Examples
+    --------
+    >>> count_frames() >= 1
+    True
+    """
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("askless."):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
 def warn_greedy_only(time_limit: float, seconds: float) -> None:
     """Warn that there was no time for more than the greedy tree."""
     warnings.warn(
@@ -65,7 +77,7 @@ def warn_greedy_only(time_limit: float, seconds: float) -> None:
         f"{time_limit:g} s, and the greedy tree alone took {seconds:.2g} s. It is "
         "returned; allow more time for a better one.",
         StoppedEarlyWarning,
-        stacklevel=_TO_USER,
+        stacklevel=count_frames(),
     )
 
 
@@ -73,4 +85,4 @@ def warn_interrupted(
     what: str = "Interrupted: the best tree so far is returned.",
 ) -> None:
     """Warn that the user has interrupted the learner."""
-    warnings.warn(what, StoppedEarlyWarning, stacklevel=_TO_USER)
+    warnings.warn(what, StoppedEarlyWarning, stacklevel=count_frames())

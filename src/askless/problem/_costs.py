@@ -314,7 +314,7 @@ class Costs:
             raise InvalidCostsError(
                 f"Every test must have a cost. Got none for {list_some(absent)} "
                 f"({len(absent)} of {len(names)} tests). A test that is free has cost "
-                "0; a column that is no test is named as such (--case, --drop)."
+                "0; a column that is no test is left out, or named as what it is."
             )
 
 

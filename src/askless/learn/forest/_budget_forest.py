@@ -27,7 +27,7 @@ from askless.learn._checks import (
 )
 from askless.learn._examples import CodedExamples, Examples
 from askless.learn._max_cost import limit_policy
-from askless.learn._stages import warn_interrupted
+from askless.learn._stages import count_frames, warn_interrupted
 from askless.learn.forest._curve import (
     CodedRows,
     ForestPoint,
@@ -370,7 +370,7 @@ class BudgetForestClassifier(PolicyClassifier):
         super()._learn(examples)
         reason = self._explain_unused()
         if reason is not None:
-            warnings.warn(reason, UnusedBudgetWarning, stacklevel=3)
+            warnings.warn(reason, UnusedBudgetWarning, stacklevel=count_frames())
 
     def _explain_unused(self) -> str | None:
         """Return why most of the budget is not spent, though some rows are wrong."""

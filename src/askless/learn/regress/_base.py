@@ -23,6 +23,7 @@ from askless.learn._examples import Examples, Values
 from askless.learn._mistakes import settle_number_costs
 from askless.learn._reading import read_number_rows, read_valid_numbers
 from askless.learn._row_order import settle_order
+from askless.learn._stages import count_frames
 from askless.learn._validation import ValidationPoint, summarise_rows
 from askless.learn.regress._losses import find_loss
 from askless.policy import Policy, explain_degenerate
@@ -106,7 +107,7 @@ class PolicyRegressor(RegressorMixin, PolicyEstimator):
         )
         reason = self._explain_degenerate(examples)
         if reason is not None:
-            warnings.warn(reason, DegeneratePolicyWarning, stacklevel=2)
+            warnings.warn(reason, DegeneratePolicyWarning, stacklevel=count_frames())
         if self.point_ is None and examples.valid is not None:
             self.point_ = self._measure(examples)
         return self
