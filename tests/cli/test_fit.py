@@ -250,6 +250,22 @@ def test_rows_coded_on_disk_give_the_same_policy(run, tmp_path, monkeypatch):
         monkeypatch.undo()
 
 
+def test_boosters_grow_on_rows_coded_on_disk(run, tmp_path):
+    pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(300, 2)).round(1), columns=["a", "b"])
+    frame["y"] = np.where(frame.a + frame.b > 0, "up", "down")
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    output = tmp_path / "policy.json"
+    options = ["random_state=1", "n_estimators=9", "n_folds=0", "family=boost"]
+    asked = [part for option in options for part in ("--option", option)]
+    data = tmp_path / "rows.csv"
+    run("fit", data, "--target", "y", "--method", "boost", "--store", *asked,
+        "-o", output)  # fmt: skip
+    decided = askless.load(output).predict(frame[["a", "b"]])
+    assert np.mean(decided == frame["y"]) > 0.85
+
+
 def test_what_cannot_be_coded_on_disk_says_so(run, tmp_path):
     data = tmp_path / "rows.csv"
     data.write_text("x,prior,y\n1,2,a\n2,1,b\n")

@@ -148,8 +148,9 @@ class CostClassifier(ClassifierMixin, CostEstimator):
         ----------
         X : frame, mapping of columns, or array-like of shape (n_rows, n_tests)
             Raw values. Numbers are compared with thresholds, everything else branches
-            by value; NaN and None are missing. Some learners take a
-            :class:`CodeStore` in place of rows and classes.
+            by value; NaN and None are missing. A :class:`CodeStore` in
+            place of rows and classes is taken by ``BudgetForestClassifier``,
+            ``GreedyTreeClassifier`` and ``BudgetBoostClassifier``.
         y : array-like of shape (n_rows,)
             The class of each row; a store has its own.
         sample_weight : array-like of shape (n_rows,), optional
@@ -210,8 +211,8 @@ class CostClassifier(ClassifierMixin, CostEstimator):
         if not self._reads_codes:
             raise InvalidOptionError(
                 f"{type(self).__name__} must be given rows. Got a store of codes. Read "
-                "the rows into memory, or use BudgetForestClassifier or "
-                "GreedyTreeClassifier."
+                "the rows into memory, or use BudgetForestClassifier, "
+                "GreedyTreeClassifier or BudgetBoostClassifier."
             )
         if any(given is not None for given in (y, sample_weight, self.class_weight)):
             raise InvalidOptionError(

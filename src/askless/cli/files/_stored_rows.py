@@ -43,7 +43,7 @@ def wants_store(asked: bool | None, data: Path, learner: Learner) -> bool:
     if asked and not can:
         raise InvalidOptionError(
             f"A learner from a store must read codes. Got {learner.name!r}. Use "
-            "--method forest or --method greedy, or leave --store out."
+            "--method forest, greedy or boost, or leave --store out."
         )
     if asked is not None or not can or not data.is_file():
         return bool(asked)

@@ -1,4 +1,4 @@
-"""Rows as LightGBM wants them: a matrix, and some of them set aside for validation.
+"""Rows as LightGBM wants them: a matrix.
 
 This module must not know how boosters are grown.
 """
@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import train_test_split
 
-from askless.learn._examples import Examples, KnownRows, Values
+from askless.learn._examples import KnownRows, Values
+from askless.learn.sources import Source
 from askless.problem import Test
 from askless.problem._coding import category_test
 from askless.problem._column import is_number
 
-__all__ = ["BoosterRows", "choose_tests", "split_rows", "to_matrix"]
+__all__ = ["BoosterRows", "choose_tests", "to_matrix"]
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class BoosterRows:
         The rows.
     tests : tuple of Test
         The columns; numbers have no cuts yet.
-    matrix : ndarray of float64 of shape (n_rows, n_tests)
+    matrix : ndarray of floats of shape (n_rows, n_tests)
         Numbers as they are and categories as their codes; NaN is missing.
     """
 
     rows: KnownRows
     tests: tuple[Test, ...]
-    matrix: NDArray[np.float64]
+    matrix: NDArray[Any]
 
     @classmethod
     def of(cls, rows: KnownRows, tests: tuple[Test, ...]) -> BoosterRows:
@@ -46,6 +46,15 @@ class BoosterRows:
     def take(self, rows: Any) -> BoosterRows:
         """Return some of the rows, by number or mask."""
         return BoosterRows(self.rows.take(rows), self.tests, self.matrix[rows])
+
+    @property
+    def raw_rows(self) -> KnownRows:
+        """The rows with raw values, for policies to run."""
+        return self.rows
+
+    def to_raw(self, source: Source) -> Source:
+        """Return a model of the matrix as one of raw values."""
+        return source
 
 
 def choose_tests(values: Values, names: list[str]) -> tuple[Test, ...]:
@@ -58,42 +67,6 @@ def choose_tests(values: Values, names: list[str]) -> tuple[Test, ...]:
         else category_test(name, values[name])
         for name in names
     )
-
-
-def split_rows(
-    examples: Examples, fraction: float, random_state: Any
-) -> tuple[BoosterRows, BoosterRows]:
-    """Return the rows to grow on and the validation rows, given or drawn.
-
-    Parameters
-    ----------
-    examples : Examples
-        All examples, perhaps with validation rows.
-    fraction : float
-        The share of the rows that is set aside if no validation rows are given.
-    random_state : int or None
-        Draws them.
-    """
-    tests = choose_tests(examples.rows.values, examples.names)
-    every = BoosterRows.of(examples.rows, tests)
-    if examples.valid is not None:
-        return every, BoosterRows.of(examples.valid, tests)
-    class_ids = examples.rows.class_ids
-    counts = np.bincount(class_ids)
-    try:
-        train, valid = train_test_split(
-            np.arange(len(class_ids)),
-            test_size=fraction,
-            random_state=random_state,
-            stratify=class_ids if counts.min() > 1 else None,
-        )
-    except ValueError:
-        # Too few rows to divide: choose on the rows themselves.
-        return every, every
-    if len(np.unique(class_ids[train])) < len(counts):
-        # Every class must be among the rows that trees are grown on.
-        return every, every.take(valid)
-    return every.take(train), every.take(valid)
 
 
 def to_matrix(values: Values, tests: tuple[Test, ...]) -> NDArray[np.float64]:

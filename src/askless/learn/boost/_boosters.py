@@ -15,8 +15,9 @@ from sklearn.ensemble import RandomForestClassifier
 
 from askless.exceptions import MissingExtraError
 from askless.learn._examples import Examples
-from askless.learn.boost._booster_rows import BoosterRows, choose_tests
+from askless.learn.boost._booster_rows import BoosterRows
 from askless.learn.boost._compile import compile_source
+from askless.learn.boost._split import tests_of
 from askless.learn.sources import read_lightgbm_text, read_model
 from askless.policy import Ensemble, EnsembleTrees, Output
 from askless.problem import Costs, Outcome
@@ -163,7 +164,7 @@ class ForestPlan:
             n_jobs=self.n_jobs,
         ).fit(train.matrix, train.rows.class_ids, train.rows.weights)
         source = replace(read_model(model), classes=classes)
-        return compile_source(source, costs, names=names)
+        return compile_source(train.to_raw(source), costs, names=names)
 
 
 def grow_policy(
@@ -217,12 +218,10 @@ def grow_policy(
         classes=classes,
         categories={i: tests[i].outcomes for i in categories},
     )
-    return compile_source(source, costs, names=names)
+    return compile_source(train.to_raw(source), costs, names=names)
 
 
-def _blank(
-    matrix: NDArray[np.float64], columns: tuple[int, ...] | None
-) -> NDArray[np.float64]:
+def _blank(matrix: NDArray[Any], columns: tuple[int, ...] | None) -> NDArray[Any]:
     """Return a matrix in which all other columns say nothing."""
     if columns is None:
         return matrix
@@ -263,7 +262,7 @@ def rank_columns(
 def decide_at_once(examples: Examples) -> Ensemble:
     """Return the policy of a single class, which never buys anything."""
     zero = np.zeros(1, dtype=np.int32)
-    tests = choose_tests(examples.rows.values, examples.names)
+    tests = tests_of(examples)
     trees = EnsembleTrees(
         test=zero - 1, cut=zero, right=zero, flags=zero,
         words=np.zeros(0, dtype=np.uint64), tree_start=np.array([0, 1]),

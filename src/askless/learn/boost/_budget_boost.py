@@ -24,7 +24,7 @@ from askless.learn._checks import (
 from askless.learn._examples import Examples, KnownRows
 from askless.learn._stages import warn_interrupted
 from askless.learn._validation import summarise_rows
-from askless.learn.boost._booster_rows import BoosterRows, split_rows
+from askless.learn.boost._booster_rows import BoosterRows
 from askless.learn.boost._boosters import (
     BoosterPlan,
     decide_at_once,
@@ -40,6 +40,7 @@ from askless.learn.boost._calibrate import (
 )
 from askless.learn.boost._candidates import BoostPoint, Candidates, Goal
 from askless.learn.boost._families import FAMILIES, Plan, list_large, usual_tradeoffs
+from askless.learn.boost._split import split_rows
 from askless.policy import Ensemble
 from askless.problem._jobs import count_threads
 from askless.problem._sweep import run_tasks
@@ -142,6 +143,13 @@ class BudgetBoostClassifier(PolicyClassifier):
     count a feature at its full
     price; the run charges groups, delays and prices by outcome as they are.
 
+    ``fit`` takes a :class:`~askless.learn.CodeStore` in place of rows. LightGBM then
+    grows on the codes of the store instead of bins of its own, and its thresholds
+    become the cuts between the same levels, so that the policy decides on raw values as
+    the boosters do on codes. It is not the policy of a fit in memory, whose bins
+    differ, but errs about as often. Rows to grow on and validation rows are held as
+    codes of four bytes a cell.
+
     Needs LightGBM: ``pip install 'askless[boost]'``.
 
     Examples
@@ -155,6 +163,7 @@ class BudgetBoostClassifier(PolicyClassifier):
     """
 
     _draws_rows = True
+    _reads_codes = True
     _keeps_max_cost = True
 
     def __init__(
@@ -229,7 +238,7 @@ class BudgetBoostClassifier(PolicyClassifier):
             else None,
         )
         self._mistakes = examples.costs.mistake_matrix(examples.classes)
-        self._calibrated_on = traced.rows.take(slice(0, MOST_KEPT))
+        self._calibrated_on = traced.take(slice(0, MOST_KEPT)).raw_rows
         policy, point = self._candidates.choose(self._goal(self.budget))
         self.point_ = point
         return calibrate(policy, self._calibrated_on, examples.n_threads)
@@ -401,7 +410,7 @@ def _take_some(rows: BoosterRows, random_state: Any) -> BoosterRows:
 
 
 def _trace(model: Ensemble, rows: BoosterRows, examples: Examples) -> Stops:
-    return trace_stops(model, rows.rows.values, examples.n_threads)[0]
+    return trace_stops(model, rows.raw_rows.values, examples.n_threads)[0]
 
 
 def _join_weights(parts: list[KnownRows]) -> NDArray[np.float64] | None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from askless._progress import Callback, Reporter
-from askless.exceptions import DegeneratePolicyWarning
+from askless.exceptions import DegeneratePolicyWarning, InvalidOptionError
 from askless.learn._base import PolicyEstimator
 from askless.learn._checks import check_number
 from askless.learn._examples import Examples, Values
@@ -26,6 +26,7 @@ from askless.learn._row_order import settle_order
 from askless.learn._stages import count_frames
 from askless.learn._validation import ValidationPoint, summarise_rows
 from askless.learn.regress._losses import find_loss
+from askless.learn.store._code_store import CodeStore
 from askless.policy import Policy, explain_degenerate
 from askless.problem._jobs import count_threads
 
@@ -88,6 +89,11 @@ class PolicyRegressor(RegressorMixin, PolicyEstimator):
         self : estimator
             The fitted estimator.
         """
+        if isinstance(X, CodeStore):
+            raise InvalidOptionError(
+                f"{type(self).__name__} must be given rows. Got a store of codes, "
+                "which has classes and no numbers. Read the rows into memory."
+            )
         find_loss(self.loss)
         if self.mistakes is not None:
             check_number("mistakes", self.mistakes, least=0.0)

@@ -8,8 +8,8 @@ from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_count, check_number, check_share
 from askless.learn._examples import Examples
 from askless.learn._validation import measure_rows
-from askless.learn.boost._booster_rows import split_rows
 from askless.learn.boost._boosters import BoosterPlan, decide_at_once, grow_policy
+from askless.learn.boost._split import split_rows
 from askless.policy import Ensemble
 
 __all__ = ["CEGBClassifier", "run_to_leaves"]

@@ -52,9 +52,10 @@ CHUNK = 1 << 24
 class CodeStore:
     """Coded rows on disk, for learners to grow on without having them in memory.
 
-    The tests and codes are those that a learner makes in memory of the same rows, so
-    that what it grows is the same to the last bit. Give a store to ``fit`` in place of
-    rows: ``BudgetForestClassifier(...).fit(store)``.
+    The tests and codes are those that forests and greedy trees make in memory of the
+    same rows, so that what they grow is the same to the last bit. Boosters grow on the
+    codes in place of bins of their own: nearly the same. Give a store to ``fit`` in
+    place of rows: ``BudgetForestClassifier(...).fit(store)``.
 
     Attributes
     ----------
