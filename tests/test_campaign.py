@@ -286,7 +286,8 @@ def test_writers_that_are_all_served_are_found(monkeypatch):
     context = multiprocessing.get_context("fork")
     monkeypatch.setattr(multiprocessing, "get_context", lambda way: context)
     monkeypatch.setattr(log_file, "_lock", lambda descriptor, path: None)
-    monkeypatch.setattr(LogFile, "_check_writable", lambda self: None)
+    # The pause lets the others write in between, on a busy machine too.
+    monkeypatch.setattr(LogFile, "_check_writable", lambda self: time.sleep(0.01))
     assert is_found(lambda: storms.fight_for_a_log(1), times=10)
 
 
