@@ -1,6 +1,6 @@
 """Three learners of the literature on buying features, in an environment of its own.
 
-Written from what their papers say; none of their code was at hand.
+Written from memory of their papers; neither these nor their code were at hand.
 
 gdfs   Greedy dynamic feature selection (Covert and others, 2023): a policy network is
        trained through relaxed choices, at falling temperatures, to choose the feature

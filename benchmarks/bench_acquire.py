@@ -2,13 +2,14 @@
 
 GDFS (Covert and others, 2023) and DIME (Gadgil and others, 2024), which train networks
 to buy, and AACO (Valancius and others, 2024), which asks the nearest training rows,
-beside ``BudgetBoostClassifier``. Their public code was not at hand: they are written
-from their papers (``acquire_worker.py``), with two hidden layers of 128, random masks
-before training, falling temperatures or exploration, and early stopping on the
-validation rows. Every feature costs 1. All see the same rows to grow on and to choose
-on; ours gets the rival's mean cost on the test rows as its budget, with
-``budget_confidence=None``, and its models and thresholds are chosen on the validation
-rows. AACO answers the first 400 test rows, and so does ours beside it.
+beside ``BudgetBoostClassifier``. Neither their public code nor the papers were at hand:
+they are written from memory of the papers (``acquire_worker.py``) and may differ from
+them, with two hidden layers of 128, random masks before training, falling temperatures
+or exploration, and early stopping on the validation rows. Every feature costs 1. All
+see the same rows to grow on and to choose on; ours gets the rival's mean cost on the
+test rows as its budget, with ``budget_confidence=None``, and its models and thresholds
+are chosen on the validation rows. AACO answers the first 400 test rows, and so does
+ours beside it.
 
 Costs, errors in percent and areas under the ROC curve (of several classes, each against
 the rest) are means over the seeds. "wins" counts the seeds in which ours errs less. In
