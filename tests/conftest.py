@@ -62,3 +62,18 @@ def dask_cluster():
         memory_limit=0,
     ) as cluster:
         yield cluster
+
+
+@pytest.fixture(scope="module")
+def ray_cluster():
+    """Return Ray with two workers on this machine only; nothing is told to anyone."""
+    ray = pytest.importorskip("ray", reason="ray is not installed")
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    ray.init(
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        _node_ip_address="127.0.0.1",
+    )
+    yield ray
+    ray.shutdown()

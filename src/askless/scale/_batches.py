@@ -6,7 +6,7 @@ What is told of a batch is the business of the scorer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from askless.exceptions import DataFileError, InvalidOptionError
 from askless.policy import Policy
 from askless.scale._scorer import Scorer, import_arrow
 
-__all__ = ["score_batches", "score_stream"]
+__all__ = ["find_files", "score_batches", "score_stream"]
 
 # Rows that are scored together: enough to be quick, and few beside the batch itself.
 MOST_ROWS = 65_536
@@ -156,22 +156,27 @@ def _open_iterable(given: Iterator[Any]) -> tuple[Any, Iterator[Any]]:
 
 
 def _open_files(paths: Any, columns: list[str]) -> tuple[Any, Iterator[Any]]:
+    return _open_dataset(find_files(paths), columns)
+
+
+def find_files(paths: Any, known: Collection[str] = ("parquet", "ipc")) -> Any:
+    """Return the data set of a file, of a folder of files, or of a list of them."""
     arrow = import_arrow()
     from pyarrow import dataset
 
     listed = paths if isinstance(paths, (list, tuple)) else [paths]
     kinds = {_find_format(Path(path)) for path in listed}
-    if len(kinds) > 1:
+    if len(kinds) > 1 or not kinds <= set(known):
         raise DataFileError(
-            "Files that are read together must be of one format. Got "
-            f"{' and '.join(sorted(kinds))}. Score them one after another."
+            f"Files that are read together must be of one format: {' or '.join(known)}."
+            f" Got {' and '.join(sorted(kinds))}. Score them one after another, by "
+            "score_batches."
         )
     source = [str(path) for path in listed]
     try:
-        found = dataset.dataset(
+        return dataset.dataset(
             source if len(source) > 1 else source[0], format=kinds.pop()
         )
-        return _open_dataset(found, columns)
     except (arrow.ArrowException, OSError) as error:
         raise DataFileError(
             f"A file of rows must be there and whole. Got: {error}. Check the path, "

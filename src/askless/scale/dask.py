@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from askless.policy import Policy
 from askless.scale._extras import import_extra
-from askless.scale._fit_dask import fit
+from askless.scale._fit_dask import DaskEngine, fit
 from askless.scale._frames import empty_frame, score_frame
+from askless.scale._parquet_parts import score_parts
 from askless.scale._scorer import Scorer
 
-__all__ = ["fit", "score"]
+__all__ = ["fit", "score", "score_parquet"]
 
 
 def score(
@@ -56,6 +58,58 @@ def score(
         meta=empty_frame(scorer, ddf._meta),
         enforce_metadata=False,
     )
+
+
+def score_parquet(
+    policy: Policy,
+    source: Any,
+    target: str | Path,
+    *,
+    keep: Sequence[str] = (),
+    also: Sequence[str] = (),
+    client: Any = None,
+) -> int:
+    """Decide the rows of Parquet files, which workers read and write themselves.
+
+    Rows go from file to file, in the processes of the workers, as in one process; Dask
+    carries only what to do. So every worker must see the files and the folder under
+    the same paths: a shared disk.
+
+    Parameters
+    ----------
+    policy : Policy
+        What to ask and what to decide; it is written into the folder, from where
+        workers load it.
+    source : path, or list of paths
+        A Parquet file, a folder of them, or several. Only the columns that can be
+        asked and those kept are read.
+    target : path
+        The folder to write to, new or empty. Each part of about a million rows becomes
+        a file ``part-00000.parquet`` and so on, in the order of the rows, whole or not
+        at all; a part that is done again replaces its own file. ``_SUCCESS`` is there
+        once all parts are.
+    keep, also : sequence of str, default=()
+        See :func:`askless.scale.score_batches`.
+    client : distributed.Client, optional
+        Where to run; the client at hand by default.
+
+    Returns
+    -------
+    int
+        How many rows were decided.
+
+    Examples
+    --------
+    >>> from distributed import Client                             # doctest: +SKIP
+    >>> with Client("scheduler:8786"):                             # doctest: +SKIP
+    ...     askless.scale.dask.score_parquet(
+    ...         policy, "/shared/rows", "/shared/decisions", keep=["key"])
+    5000000
+    """
+    if client is None:
+        distributed = import_extra("distributed", "dask", "Scoring on Dask")
+        client = distributed.get_client()
+    return score_parts(DaskEngine(client), policy, source, target, keep=keep, also=also)
 
 
 def _scatter(scorer: Scorer) -> Any:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from askless.policy import Policy
 from askless.scale._batches import score_stream
 from askless.scale._extras import import_extra
-from askless.scale._fit_ray import fit
+from askless.scale._fit_ray import RayEngine, fit
+from askless.scale._parquet_parts import score_parts
 from askless.scale._scorer import Scorer
 
-__all__ = ["fit", "score"]
+__all__ = ["fit", "score", "score_parquet"]
 
 
 def score(
@@ -49,6 +51,39 @@ def score(
         batch_format="pyarrow",
         zero_copy_batch=True,
     )
+
+
+def score_parquet(
+    policy: Policy,
+    source: Any,
+    target: str | Path,
+    *,
+    keep: Sequence[str] = (),
+    also: Sequence[str] = (),
+) -> int:
+    """Decide the rows of Parquet files, which workers read and write themselves.
+
+    Rows do not pass through the object store of Ray. Every worker must see the files
+    and the folder under the same paths.
+
+    Parameters
+    ----------
+    policy, source, target, keep, also
+        See :func:`askless.scale.dask.score_parquet`.
+
+    Returns
+    -------
+    int
+        How many rows were decided.
+
+    Examples
+    --------
+    >>> askless.scale.ray.score_parquet(                           # doctest: +SKIP
+    ...     policy, "/shared/rows", "/shared/decisions", keep=["key"])
+    5000000
+    """
+    ray = import_extra("ray", "ray", "Scoring on Ray")
+    return score_parts(RayEngine(ray), policy, source, target, keep=keep, also=also)
 
 
 def _score_batch(rows: Any, scorer: Any) -> Any:
