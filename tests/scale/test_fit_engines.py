@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import signal
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -67,6 +69,27 @@ def test_dask_goes_on_when_a_worker_is_killed(dask_cluster, store):
     assert policy_digest(found.policy_) == policy_digest(expected.policy_)
 
 
+def test_dask_does_not_do_again_what_was_done(dask_cluster, tmp_path):
+    from distributed import Client
+
+    from askless.scale._fit_dask import DaskEngine
+
+    def work(number):
+        n_before = len(list(tmp_path.glob(f"{number}-*")))
+        (tmp_path / f"{number}-{n_before}").touch()
+        if number == 20 and n_before == 0:
+            time.sleep(0.5)  # what was done before has come back
+            os.kill(os.getpid(), signal.SIGKILL)
+        return -number
+
+    with Client(dask_cluster) as client:
+        client.wait_for_workers(2)
+        found = DaskEngine(client).map(work, range(30))
+    assert found == [-number for number in range(30)]
+    again = {path.name.partition("-")[0] for path in tmp_path.glob("*-1")}
+    assert again == {"20"}
+
+
 # Spark says so of pandas 3, which is not used here.
 @pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning")
 def test_spark_grows_the_same(store, expected, monkeypatch):
@@ -95,14 +118,9 @@ def test_spark_grows_the_same(store, expected, monkeypatch):
         session.stop()
 
 
-def test_ray_grows_the_same(store, expected, monkeypatch):
-    ray = pytest.importorskip("ray", reason="needs Ray")
-    from askless.scale import ray as on_ray
+def test_ray_grows_the_same(ray_cluster, store, expected, monkeypatch):
+    from askless.scale import ray
 
     monkeypatch.setattr(_rows, "SMALL_ROWS", 600)
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    try:
-        same_arrays(on_ray.fit(make(), store), expected)
-        same_arrays(on_ray.fit(make(), store, split="rows", n_parts=3), expected)
-    finally:
-        ray.shutdown()
+    same_arrays(ray.fit(make(), store), expected)
+    same_arrays(ray.fit(make(), store, split="rows", n_parts=3), expected)

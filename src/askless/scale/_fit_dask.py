@@ -25,7 +25,16 @@ class DaskEngine:
 
     def map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """Return what a function makes of each item, in their order."""
-        found: list[Any] = self.client.gather(self._submit(function, items))
+        distributed = import_extra("distributed", "dask", "Work on Dask")
+        futures = self._submit(function, items)
+        place = {future.key: i for i, future in enumerate(futures)}
+        found: list[Any] = [None] * len(items)
+        # What is done is fetched at once and kept here: a worker that is lost takes
+        # only what it was doing along.
+        done = distributed.as_completed(futures, with_results=True)
+        for future, result in done:
+            found[place[future.key]] = result
+            future.release()
         return found
 
     def sum(self, function: Callable[[Any], Any], items: Sequence[Any]) -> Any:
