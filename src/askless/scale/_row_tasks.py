@@ -109,6 +109,7 @@ def count_part(task: CountTask) -> NDArray[Any]:
             task.start,
             found,
         )
+    part.store.release()
     return found.astype(np.min_scalar_type(int(found.max(initial=0))))
 
 
@@ -126,6 +127,7 @@ def list_part(task: ListTask) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """Return the rows of each node, one node after another, and how many each has."""
     part = task.part
     place = _route(part.codes(), part.draw(task.key), task.routes)
+    part.store.release()
     return list_places(place, task.n_places, part.first)
 
 
@@ -170,16 +172,27 @@ def _take(store: CodeStore, ids: NDArray[np.uint32]) -> tuple[GrowthRows, Bundle
     """Return some rows of a store, tests of two outcomes in bundles only."""
     coded, kept = store.code(), store.bundles
     every = np.arange(len(kept.codes), dtype=np.int32)
-    packed = take_columns(kept.codes, every, ids)
+    packed = _take_columns(store, kept.codes, every, ids)
     ends = np.searchsorted(ids, np.cumsum(coded.class_rows))
-    codes: Any = coded.codes
     rows = GrowthRows(
-        take_columns(codes, kept.whole, ids),
+        _take_columns(store, coded.codes, kept.whole, ids),
         np.diff(ends, prepend=0).astype(np.int64),
         coded.n_levels,
         coded.is_ordered,
     )
     return rows, Bundles(packed, kept.bits, len(coded.tests), is_alone=True)
+
+
+def _take_columns(
+    store: CodeStore, mapped: Any, columns: NDArray[np.int32], ids: NDArray[np.uint32]
+) -> NDArray[Any]:
+    """Return some rows of some columns; no more than one column stays mapped."""
+    found = np.empty((len(columns), len(ids)), dtype=mapped.dtype)
+    for i in range(len(columns)):
+        # Rows of a node lie all over the file: they map nearly all of it.
+        found[i] = take_columns(mapped, columns[i : i + 1], ids)[0]
+        store.release()
+    return found
 
 
 def _route(

@@ -12,6 +12,7 @@ It must not know which learner reads it.
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import shutil
 import zlib
@@ -133,6 +134,16 @@ class CodeStore:
         return map_bits(
             self._header["bits"], self.path / "bits.bin", n_tests, self.n_rows
         )
+
+    def release(self) -> None:
+        """Give the pages that were mapped so far back to the system.
+
+        They stay in its cache of files; whoever reads them next maps them again.
+        """
+        for array in (self.codes, self.bundles.codes):
+            mapped = getattr(array, "_mmap", None)
+            if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+                mapped.madvise(mmap.MADV_DONTNEED)
 
     @cached_property
     def digest(self) -> str:
