@@ -51,6 +51,14 @@ def test_a_frontier_is_the_same_on_dask(client, expected):
         assert measure() == expected
 
 
+def test_a_frontier_is_the_same_on_ray(ray_cluster, expected):
+    from ray.util.joblib import register_ray
+
+    register_ray()
+    with joblib.parallel_config("ray", n_jobs=2):
+        assert measure() == expected
+
+
 def test_n_jobs_is_enough_to_run_fits_at_once(expected):
     assert measure(n_jobs=2) == expected
 
