@@ -24,6 +24,8 @@ LIMIT = 4 << 30
 MB = 1e6
 # Of fewer rows an engine shows what it takes itself.
 LEAST_ON_ENGINES = 5_000_000
+# Of as many rows on, what a worker needs for a part is seen not to grow.
+LEAST_IN_PARTS = 1_000_000
 # Spark takes minutes for each number of parts; one size is enough.
 MOST_ON_SPARK = 5_000_000
 
@@ -70,11 +72,15 @@ class Steps:
         row = {
             "step": what, "rows": n_rows, "seconds": told["seconds"],
             "processor": told["processor"], "peak MB": told["peak"] / MB,
-            "ratio": "", "equal": "", "note": "", "worker MB": "", "used MB": "",
-            "growing": "", **more,
+            "ratio": "", "equal": "", "note": "", "worker MB": "", "mapped MB": "",
+            "used MB": "", "growing": "", **more,
         }  # fmt: skip
         self.rows.append(row)
         print(json.dumps(row), flush=True)
+
+    def listed(self) -> set[tuple[object, object]]:
+        """Return which steps are in the table, and of how many rows."""
+        return {(row["step"], row["rows"]) for row in self.rows}
 
 
 def set_limit(n_bytes: int) -> None:
@@ -136,27 +142,41 @@ def measure_growing(steps: Steps, n_rows: int, n_trees: int, engines: bool) -> N
     told = steps.run("grow", in_memory=False, **store)
     rest = f"{told['rest'] / told['codes']:.2f} of the codes beyond the trees"
     compare(steps, "grow from a store", n_rows, told, base, rest)
-    if not engines:
-        return
-    told = steps.run("grow_on", engine="dask", split="trees", **store)
-    compare(steps, "trees as tasks, Dask", n_rows, told, base)
-    told = steps.run(
-        "grow_on", engine="dask", split="trees",
-        kill=max(0.3, told["seconds"] / 2), **store,
-    )  # fmt: skip
-    compare(steps, "trees as tasks, a worker killed", n_rows, told, base)
-    for n_parts in (1, 8, 32):
+    every: list[int | None] = [None, *((1, 8, 32) if engines else ())]
+    for n_parts in every if n_rows >= LEAST_IN_PARTS or engines else ():
         told = steps.run(
             "grow_on", engine="dask", split="rows", n_parts=n_parts, **store
         )
-        compare(steps, f"{n_parts} parts of rows, Dask", n_rows, told, base)
+        what = (
+            "parts of 250,000 rows" if n_parts is None else f"{n_parts} parts of rows"
+        )
+        compare(steps, f"{what}, Dask", n_rows, told, base)
         steps.rows[-1]["worker MB"] = told["worker_anonymous"] / MB
-    if shutil.which("java") and n_rows <= MOST_ON_SPARK:
+        steps.rows[-1]["mapped MB"] = told["worker_mapped"] / MB
+    if engines and shutil.which("java") and n_rows <= MOST_ON_SPARK:
         for n_parts in (1, 8, 32):
             told = steps.run(
                 "grow_on", engine="spark", split="rows", n_parts=n_parts, **store
             )
             compare(steps, f"{n_parts} parts of rows, Spark", n_rows, told, base)
+
+
+def measure_trees(steps: Steps, n_rows: int, n_trees: int) -> None:
+    """Grow a forest in memory and as tasks, a worker killed in the middle or none."""
+    store = {"store": steps.store(n_rows), "n_trees": n_trees}
+    base, what = steps.run("grow", in_memory=True, **store), "trees in memory"
+    if (f"grow {n_trees} {what}", n_rows) not in steps.listed():
+        steps.add(f"grow {n_trees} {what}", n_rows, base)
+    told = steps.run("grow_on", engine="dask", split="trees", **store)
+    compare(steps, f"{n_trees} trees as tasks, Dask", n_rows, told, base)
+    killed = steps.run(
+        "grow_on", engine="dask", split="trees",
+        kill=max(0.3, told["seconds"] / 2), **store,
+    )  # fmt: skip
+    compare(
+        steps, f"{n_trees} trees as tasks, a worker killed", n_rows, killed, base,
+        f"{killed['seconds'] / told['seconds']:.2f} times the seconds without",
+    )  # fmt: skip
 
 
 def compare(
@@ -209,5 +229,7 @@ def run(quick: bool) -> list[dict[str, object]]:
         for n_rows in sizes:
             is_large = n_rows >= LEAST_ON_ENGINES or n_rows == sizes[-1]
             measure_growing(steps, n_rows, 2, is_large)
+            for n_trees in (2, 20) if is_large else ():
+                measure_trees(steps, n_rows, n_trees)
         measure_limit(steps, most)
     return steps.rows

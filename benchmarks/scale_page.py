@@ -54,7 +54,9 @@ def _cell(row: dict[str, Any] | None) -> str:
     if row.get("used MB"):
         parts.append(f"{row['used MB']:,.0f} MB with cached files")
     if row.get("worker MB"):
-        parts.append(f"a worker holds {row['worker MB']:,.0f} MB")
+        parts.append(f"a worker {row['worker MB']:,.0f} MB")
+    if row.get("mapped MB"):
+        parts.append(f"{row['mapped MB']:,.0f} MB mapped")
     return ", ".join(parts)
 
 

@@ -32,6 +32,7 @@ class Watch:
     def __enter__(self) -> Watch:
         self._done = threading.Event()
         self.start_anonymous = self.anonymous = read_status("RssAnon")
+        self.mapped = read_status("RssFile")
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
         self._wall, self._processor = time.perf_counter(), processor_seconds()
@@ -40,6 +41,7 @@ class Watch:
     def _look(self) -> None:
         while not self._done.wait(0.01):
             self.anonymous = max(self.anonymous, read_status("RssAnon"))
+            self.mapped = max(self.mapped, read_status("RssFile"))
 
     def __exit__(self, *_: object) -> None:
         self.seconds = time.perf_counter() - self._wall
@@ -190,6 +192,7 @@ def grow_on_dask(forest: Any, store: Any, split: str, n_parts: Any, kill: bool) 
         Client(cluster) as client,
     ):  # fmt: skip
         client.run(warm_up)
+        client.run(start_watch)
         before = sum(client.run(processor_seconds).values())
         if kill:
             victim = cluster.workers[0].pid
@@ -197,11 +200,25 @@ def grow_on_dask(forest: Any, store: Any, split: str, n_parts: Any, kill: bool) 
         with Watch() as watch:
             dask.fit(forest, store, split=split, n_parts=n_parts)
         workers = client.run(processor_seconds)
-        peak = max(client.run(lambda: read_status("VmHWM")).values())
-        anonymous = max(client.run(lambda: read_status("RssAnon")).values())
+        peaks = [seen for seen in client.run(end_watch).values() if seen]
     told = watch.told()
     told["processor"] += sum(workers.values()) - before
-    return {**told, "worker_peak": peak, "worker_anonymous": anonymous}
+    anonymous, mapped = np.max(peaks, axis=0).tolist()
+    return {**told, "worker_anonymous": anonymous, "worker_mapped": mapped}
+
+
+def start_watch(dask_worker: Any) -> None:
+    """Begin to watch the memory of a worker."""
+    dask_worker.askless_watch = Watch().__enter__()
+
+
+def end_watch(dask_worker: Any) -> tuple[int, int] | None:
+    """Return the peaks of memory of a worker: its own, and what is mapped."""
+    watch = getattr(dask_worker, "askless_watch", None)
+    if watch is None:  # a worker that came for one that was killed
+        return None
+    watch.__exit__()
+    return watch.anonymous, watch.mapped
 
 
 def warm_up() -> None:
