@@ -113,7 +113,7 @@ def score_parts(
         )
         for number, (path, groups) in enumerate(plan_parts(found))
     ]
-    n_rows = sum(engine.map(score_part, tasks))
+    n_rows: int = sum(engine.map(score_part, tasks))
     _finish(folder, {"policy": digest, "rows": n_rows, "parts": len(tasks)})
     return n_rows
 
