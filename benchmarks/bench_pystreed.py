@@ -8,11 +8,13 @@ small sets. Every fit is kept in ``results/pystreed_fits.jsonl``, so an
 interrupted run goes on where it ended, and seconds may be of different hours of a busy
 machine. A fit of pystreed that proves nothing within its time is listed, and counts
 with the tree that it returns. "Distinct" splits draw patterns, so that no row held out
-has been seen in training.
+has been seen in training. ``python benchmarks/bench_pystreed.py --list reported`` fits
+the sets that no choice was made on, for the section of ``bench_pystreed_reported.py``.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -25,6 +27,7 @@ from typing import Any
 
 import numpy as np
 from cost_problems import LARGE, Problem, held_out_cost, load_problem, problem_names
+from set_lists import REPORTED
 
 from askless import CostTreeClassifier
 from askless.datasets._price_files import LEVELS
@@ -35,6 +38,9 @@ KINDS = ("plain", "distinct")
 DEPTHS = (3, 4)
 FIRST_SPLIT = 20
 N_SPLITS = int(os.environ.get("ASKLESS_SPLITS", "10"))
+# Of the reported list: prices of 1 on even splits, drawn ones on odd splits.
+N_REPORTED_SPLITS = int(os.environ.get("ASKLESS_REPORTED_SPLITS", "2"))
+SMALL = ("vehicle", "contraceptive", "kr_vs_kp")
 # Seconds that pystreed gets for one fit.
 TIME_LIMIT = 60.0
 # What ties: costs that differ by less, relatively.
@@ -52,6 +58,15 @@ def list_jobs(quick: bool) -> Iterator[dict[str, Any]]:
             for split in range(FIRST_SPLIT, FIRST_SPLIT + n_splits):
                 for level in LEVELS:
                     yield {"set": name, "kind": kind, "split": split, "level": level}
+
+
+def list_reported_jobs(quick: bool) -> Iterator[dict[str, Any]]:
+    """Yield what is to be fitted of the reported list, split by split."""
+    for split in range(FIRST_SPLIT, FIRST_SPLIT + N_REPORTED_SPLITS):
+        for name in SMALL if quick else REPORTED:
+            full = f"P:{name}:drawn" if split % 2 else f"P:{name}"
+            for level in LEVELS:
+                yield {"set": full, "kind": "plain", "split": split, "level": level}
 
 
 def key_of(fit: dict[str, Any]) -> tuple[Any, ...]:
@@ -83,14 +98,15 @@ def fit_ours(problem: Problem, job: dict[str, Any]) -> dict[str, Any]:
     rows, y = problem.frame(train), problem.y[train]
     classes = np.unique(y)
     mistakes = problem.mistakes[job["level"]][np.ix_(classes, classes)]
-    start = time.perf_counter()
+    start, used = time.perf_counter(), time.process_time()
     model = CostTreeClassifier(problem.costs, mistakes).fit(rows, y)
     seconds = time.perf_counter() - start
+    used = time.process_time() - used
     held_out = problem.frame(test)
     cost = held_out_cost(
         problem, job["level"], test, model.cost(held_out), model.predict(held_out)
     )
-    return {**job, "model": "askless", "cost": cost, "seconds": seconds}
+    return {**job, "model": "askless", "cost": cost, "seconds": seconds, "used": used}
 
 
 def fit_theirs(jobs: list[dict[str, Any]], kept: Kept) -> None:
@@ -116,28 +132,34 @@ def fit_theirs(jobs: list[dict[str, Any]], kept: Kept) -> None:
         waiting = waiting[n_done + 1 :]
 
 
-def run(quick: bool) -> list[dict[str, object]]:
-    """Return a row for each set and a summary."""
-    kept = Kept(None if quick else HERE / "results" / "pystreed_fits.jsonl")
-    jobs = list(list_jobs(quick))
+def fit_all(jobs: list[dict[str, Any]], kept: Kept, whose: str = "both") -> list[Any]:
+    """Fit what is not kept yet, set by set; return the fits of the jobs."""
     for name in dict.fromkeys(job["set"] for job in jobs):
         of_set = [job for job in jobs if job["set"] == name]
-        problem = load_problem(name)
-        for job in of_set:
-            if (*job.values(), "askless") not in kept.fits:
+        waiting = [j for j in of_set if (*j.values(), "askless") not in kept.fits]
+        if waiting and whose != "theirs":
+            problem = load_problem(name)
+            for job in waiting:
                 kept.add(fit_ours(problem, job))
-        fit_theirs(
-            [
-                {**job, "model": f"depth {d}", "depth": d, "time_limit": TIME_LIMIT}
-                for job in of_set
-                for d in DEPTHS
-            ],
-            kept,
-        )
+        if whose != "ours":
+            fit_theirs(
+                [
+                    {**job, "model": f"depth {d}", "depth": d, "time_limit": TIME_LIMIT}
+                    for job in of_set
+                    for d in DEPTHS
+                ],
+                kept,
+            )
         print(name, end=" ", flush=True)
     print()
     wanted = {(*job.values(),) for job in jobs}
-    fits = [fit for key, fit in kept.fits.items() if key[:4] in wanted]
+    return [fit for key, fit in kept.fits.items() if key[:4] in wanted]
+
+
+def run(quick: bool) -> list[dict[str, object]]:
+    """Return a row for each set and a summary."""
+    kept = Kept(None if quick else HERE / "results" / "pystreed_fits.jsonl")
+    fits = fit_all(list(list_jobs(quick)), kept)
     summarise(fits)
     if not quick:
         draw(fits)
@@ -282,3 +304,20 @@ def draw(fits: list[dict[str, Any]]) -> None:
     FIGURE.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(FIGURE, dpi=110)
     pyplot.close(figure)
+
+
+def main() -> None:
+    """Fit a list, and keep every fit; what they cost is not printed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--list", choices=("chosen", "reported"), default="chosen")
+    parser.add_argument("--whose", choices=("both", "ours", "theirs"), default="both")
+    chosen = parser.parse_args()
+    if chosen.list == "chosen":
+        jobs, file = list(list_jobs(False)), "pystreed_fits.jsonl"
+    else:
+        jobs, file = list(list_reported_jobs(False)), "pystreed_reported_fits.jsonl"
+    fit_all(jobs, Kept(HERE / "results" / file), chosen.whose)
+
+
+if __name__ == "__main__":
+    main()

@@ -2,16 +2,19 @@
 
 Fifteen sets with costs of tests and three matrices of mistakes each, all of categories;
 and the five sets with expert costs, with raw numbers and a uniform cost of mistakes of
-0.5, 2 and 10 times all tests. Delays are left out: the other side knows none.
+0.5, 2 and 10 times all tests. Delays are left out: the other side knows none. Any set
+of ``set_lists.py`` is a problem as well, twice: "P:" and its name with a price of 1 for
+every test, and "P:", its name and ":drawn" with prices drawn from 1 to 100.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from set_lists import categories_of, draw_prices, read_set
 
 from askless import Costs
 from askless.datasets import load_public
@@ -23,6 +26,8 @@ STREED_SETS = (
 )  # fmt: skip
 EXPERT_SETS = ("ann_thyroid", "bupa_turney", "heart_cleveland", "hepatitis", "pima")
 TIMES_ALL_TESTS = {"low": 0.5, "middle": 2.0, "high": 10.0}
+# Rows of a set of the lists that learners grow on, at most.
+MOST_GROWING = 5_000
 # Sets on which one fit of the other side takes long, or that have many rows.
 LARGE = ("krk", "mushroom", "nursery", "soybean", "T:ann_thyroid")
 
@@ -36,14 +41,11 @@ class Problem:
     y: NDArray[Any]  # class numbers
     costs: Costs
     mistakes: dict[str, NDArray[np.float64]]
+    most_growing: int | None = None  # rows to learn from
 
     @property
     def n_rows(self) -> int:
         return len(self.y)
-
-    @property
-    def is_categorical(self) -> bool:
-        return not self.name.startswith("T:")
 
     def cost_of_all(self) -> float:
         from askless.problem import Test
@@ -76,7 +78,8 @@ class Problem:
         if kind == "plain":
             order = rng.permutation(self.n_rows)
             n_test = self.n_rows // 5
-            return np.sort(order[n_test:]), np.sort(order[:n_test])
+            train = order[n_test:][: self.most_growing]
+            return np.sort(train), np.sort(order[:n_test])
         patterns = self.patterns()
         order = rng.permutation(patterns.max() + 1)
         in_test = np.zeros(len(order), dtype=bool)
@@ -94,6 +97,8 @@ def load_problem(name: str) -> Problem:
     """Return a problem by its short name; sets with expert costs begin with "T:"."""
     if name.startswith("T:"):
         return _load_expert(name)
+    if name.startswith("P:"):
+        return _load_priced(name)
     sets = {level: load_public(f"streed_{name}", level=level) for level in LEVELS}
     examples = sets["low"]
     matrices = {level: np.array(found.costs.mistakes) for level, found in sets.items()}
@@ -109,14 +114,30 @@ def _load_expert(name: str) -> Problem:
     plain = examples.costs
     costs = Costs(plain.costs, groups=plain.groups, discounted=plain.discounted)
     columns = {k: np.asarray(c, dtype=float) for k, c in examples.columns.items()}
-    classes, y = np.unique(np.asarray(examples.y), return_inverse=True)
-    problem = Problem(name, columns, y, costs, {})
-    every = problem.cost_of_all()
-    wrong = 1.0 - np.eye(len(classes))
-    mistakes = {
-        level: times * every * wrong for level, times in TIMES_ALL_TESTS.items()
-    }
-    return Problem(name, columns, y, costs, mistakes)
+    y = np.unique(np.asarray(examples.y), return_inverse=True)[1]
+    return _price_mistakes(Problem(name, columns, y, costs, {}))
+
+
+def _load_priced(name: str) -> Problem:
+    """Return a set of the lists, numbers as numbers and categories as words."""
+    _, of, *drawn = name.split(":")
+    X, y = read_set(of)
+    words = categories_of(of)
+    prices = draw_prices(X.shape[1], 1 if drawn else 0)
+    columns, costs = {}, {}
+    for i, column in enumerate(X.T):
+        as_words = np.array([f"v{v:g}" for v in column]) if words[i] else column
+        columns[f"t{i}"], costs[f"t{i}"] = as_words, float(prices[i])
+    return _price_mistakes(
+        Problem(name, columns, y, Costs(costs), {}, most_growing=MOST_GROWING)
+    )
+
+
+def _price_mistakes(problem: Problem) -> Problem:
+    """Return a problem whose mistakes all cost the same, at three levels."""
+    wrong = problem.cost_of_all() * (1.0 - np.eye(int(problem.y.max()) + 1))
+    mistakes = {level: times * wrong for level, times in TIMES_ALL_TESTS.items()}
+    return replace(problem, mistakes=mistakes)
 
 
 def problem_names() -> list[str]:

@@ -91,6 +91,16 @@ def read_set(name: str) -> tuple[Any, Any]:
     return to_matrix(columns, choose_tests(columns, list(columns))), y
 
 
+@functools.cache
+def categories_of(name: str) -> tuple[bool, ...]:
+    """Return which columns of a set are categories, not numbers."""
+    if name in ("digits", "fair", *PACKAGED):
+        return (False,) * read_set(name)[0].shape[1]
+    columns = clean_columns(askless.datasets.load_public(name, unpriced=1.0).columns)
+    tests = choose_tests(columns, list(columns))
+    return tuple(test.kind == "category" for test in tests)
+
+
 def draw_prices(n_tests: int, seed: int) -> Any:
     """Return prices: 1 each for even seeds, for odd ones drawn from 1 to 100."""
     if seed % 2 == 0:

@@ -32,7 +32,7 @@ class Bits:
             begin = len(self.columns)
             made = (
                 one_hot(column)
-                if problem.is_categorical
+                if column.dtype.kind in "UO"
                 else thresholds(column, column[train])
             )
             self.columns += made
@@ -110,13 +110,16 @@ def fit(problem: Problem, job: dict[str, Any]) -> dict[str, Any]:
     model = STreeDCostSensitiveClassifier(
         max_depth=job["depth"], time_limit=job["time_limit"]
     )
-    start = time.perf_counter()
+    start, used = time.perf_counter(), time.process_time()
     model.fit(matrix[train], y.astype(np.int32), specify(problem, bits, mistakes))
     seconds = time.perf_counter() - start
+    used = time.process_time() - used
     paid, decided = walk(model.tree_, bits, matrix[test], problem)
     cost = held_out_cost(problem, job["level"], test, paid, classes[decided])
     is_optimal = bool(model.fit_result.is_optimal())
-    return {**job, "cost": cost, "seconds": seconds, "is_optimal": is_optimal}
+    return {
+        **job, "cost": cost, "seconds": seconds, "used": used, "is_optimal": is_optimal
+    }  # fmt: skip
 
 
 def main() -> None:
