@@ -198,5 +198,5 @@ $(VENV)/.stamp-campaign: $(VENV)/.stamp-venv pyproject.toml
 # In the folder of the build, so that whoever removes that folder gets it again.
 $(BUILD)/.stamp-editable: $(VENV)/.stamp-build $(VENV)/.stamp-package $(RECIPES)
 	@echo "Building Askless"
-	@$(PIP_INSTALL) --no-build-isolation --no-deps -Cbuild-dir=$(BUILD) $(MESON_ARGS) -e .
+	@$(PIP_INSTALL) --no-build-isolation --no-deps -Cbuild-dir=$(BUILD) -Csetup-args=-Dstrip=false $(MESON_ARGS) -e .
 	@touch $@
