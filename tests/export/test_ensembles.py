@@ -42,6 +42,7 @@ COSTS = {
 }
 STOPS = (
     {}, {"is_complete": True}, {"threshold": 0.7}, {"threshold": 3.0}, {"max_cost": 5},
+    {"threshold": 0.4, "varies_together": True},
 )  # fmt: skip
 
 

@@ -111,6 +111,7 @@ STOPS = (
     {"threshold": 0.0},
     {"threshold": 0.7},
     {"threshold": 3.0},
+    {"threshold": 0.5, "varies_together": True},
 )
 
 
@@ -477,6 +478,28 @@ def test_stopping_early_stops_where_the_trace_says(seed):
         assert cost == trace.cost[row, stops[0] if len(stops) else n - 1]
 
 
+@given(seed=SEEDS)
+def test_a_trace_is_as_sure_as_the_plain_twin_both_ways(seed):
+    rng = np.random.default_rng(seed)
+    for policy in modes_of(seed):
+        if policy.bounds == "vote":
+            continue  # the twin has no votes
+        X, codes = random_rows(rng, policy, 1)
+        trace, state = policy.trace(X), policy.initial_state()
+        for step in range(int(trace.n_steps[0]) - 1):
+            plain = plain_ensemble_state(policy, state.answers)
+            leading = sorted(plain.mean, reverse=True)
+            lead = leading[0] - leading[1] if len(leading) > 1 else abs(leading[0])
+            lead = 1.0 if policy.answers_number else lead
+            for z, deviation in (
+                (trace.z[0, step], plain.variance**0.5),
+                (trace.z_together[0, step], plain.deviation),
+            ):
+                if deviation > 1e-6:
+                    assert z * deviation == pytest.approx(lead, rel=1e-4, abs=1e-6)
+            state = policy.advance(state, codes[0, state.test])
+
+
 def test_running_to_the_end_buys_whatever_a_leaf_depends_on(rng):
     policy = random_ensemble(rng, "logit")
     complete = policy.with_stop(is_complete=True)
@@ -563,7 +586,12 @@ def test_an_answer_must_be_whole():
 def test_a_file_runs_like_the_ensemble_it_was_saved_from(link, rng, tmp_path):
     policy = random_ensemble(rng, link, tolerance=0.25 * (link == "number"))
     X, _ = random_rows(rng, policy, 50)
-    for stop in ({}, {"threshold": 1.5}, {"is_complete": True}):
+    for stop in (
+        {},
+        {"threshold": 1.5},
+        {"threshold": 0.5, "varies_together": True},
+        {"is_complete": True},
+    ):
         saved = policy.with_stop(**stop)
         saved.save(tmp_path / "ensemble.json")
         loaded = askless.load(tmp_path / "ensemble.json")
@@ -571,6 +599,7 @@ def test_a_file_runs_like_the_ensemble_it_was_saved_from(link, rng, tmp_path):
             assert a.tolist() == b.tolist()
         assert loaded.predict(X).tolist() == saved.predict(X).tolist()
         assert loaded.bounds == saved.bounds
+        assert loaded.varies_together == saved.varies_together
 
 
 def test_a_test_of_too_many_cuts_cannot_be_saved(rng, tmp_path):

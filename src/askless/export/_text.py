@@ -169,6 +169,8 @@ def _ensemble_lines(ensemble: Ensemble) -> list[str]:
         stop = f"what is open would change the number by about {least:.4g} or less"
     elif ensemble.threshold is not None:
         stop = f"the lead is {ensemble.threshold:.4g} deviations of what is open"
+        if ensemble.varies_together:
+            stop += ", taken to vary all at once"
     elif ensemble.is_complete:
         stop = "every tree has ended"
     elif ensemble.answers_number:

@@ -34,6 +34,8 @@ class PlainState:
         Of joint bounds: whether no completion can change who leads.
     variance : float
         Variance of the lead: of the sum, or of the sums of the first two classes.
+    deviation : float
+        The deviations of all splits that are open there, added up.
     wanted : dict of int to float
         How much waits for each test that is open.
     n_waiting : int
@@ -44,6 +46,7 @@ class PlainState:
     high: list[float]
     mean: list[float]
     variance: float
+    deviation: float
     wanted: dict[int, float]
     n_waiting: int
     is_settled: bool | None = None
@@ -141,7 +144,7 @@ def plain_ensemble_state(policy: Ensemble, answers: Any) -> PlainState:
     low, high, mean = list(offset), list(offset), list(offset)
     n_outputs = len(offset)
     is_vector = trees.value.shape[1] > 1
-    variance = [0.0] * n_outputs
+    variance, deviation = [0.0] * n_outputs, [0.0] * n_outputs
     wants: list[dict[int, float]] = [{} for _ in range(n_outputs)]
     n_waiting = 0
     for tree, root in enumerate(trees.tree_start[:-1].tolist()):
@@ -153,6 +156,7 @@ def plain_ensemble_state(policy: Ensemble, answers: Any) -> PlainState:
             high[first + q] += b
             mean[first + q] += c
         variance[first] += part.variance
+        deviation[first] += sum(wanted.values())
         for test, amount in wanted.items():
             if test not in skipped:
                 wants[first][test] = wants[first].get(test, 0.0) + amount
@@ -163,15 +167,18 @@ def plain_ensemble_state(policy: Ensemble, answers: Any) -> PlainState:
         share = 1.0 if is_vector or n_outputs == 1 or q in leaders else OTHER_CLASSES
         for test, amount in wanted.items():
             total[test] = total.get(test, 0.0) + share * amount
-    spread = variance[0] if is_vector else sum(variance[q] for q in leaders)
+    counted = {0} if is_vector else leaders
+    spread = sum(variance[q] for q in counted)
+    away = sum(deviation[q] for q in counted)
     if policy.bounds != "joint":
-        return PlainState(low, high, mean, spread, total, n_waiting)
+        return PlainState(low, high, mean, spread, away, total, n_waiting)
     lows, highs = _outcome_bounds(policy, known)
     return PlainState(
         [sum(map(min, by_test)) for by_test in lows],
         [sum(map(max, by_test)) for by_test in highs],
         mean,
         spread,
+        away,
         total,
         n_waiting,
         _is_settled(lows, highs, mean, order[0]),

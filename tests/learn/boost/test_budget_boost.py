@@ -18,8 +18,9 @@ from askless.exceptions import (
     InvalidOptionError,
     MissingExtraError,
 )
-from askless.learn.boost._calibrate import Stops, fall, fill_budget
+from askless.learn.boost._calibrate import Stops, fall, fill_budget, trace_stops
 from askless.learn.boost._candidates import Candidates
+from askless.learn.boost._families import usual_tradeoffs
 
 pytest.importorskip("lightgbm")
 QUICK = {"n_estimators": 20, "n_folds": 0, "random_state": 0}
@@ -121,7 +122,8 @@ def test_with_few_rows_those_left_out_of_growing_are_chosen_by_too(rows):
     few = {"n_estimators": 15, "tradeoffs": (0.01, 0.1), "bagged_tradeoffs": (0.03,)}
     few["family"] = "boost"
     boost = BudgetBoostClassifier(budget=3, n_folds=3, random_state=0, **few).fit(X, y)
-    assert [stops.n_rows for stops in boost._candidates.stops] == [300] * 3
+    # Three boosters, each with two ways to say how sure it is.
+    assert [stops.n_rows for stops in boost._candidates.stops] == [300] * 6
     assert sorted(boost._candidates.true.tolist()) == sorted((y == "yes").tolist())
     assert boost.point_.cost <= 3
     # The first rows are the validation rows, run by the boosters that are kept.
@@ -197,7 +199,13 @@ def test_a_lucky_threshold_is_not_chosen(rows, monkeypatch):
     boost = BudgetBoostClassifier(
         tradeoffs=(0.01,), bagged_tradeoffs=(), family="boost", **QUICK
     ).fit(X, y)
-    found = boost._candidates.points()
+    some = boost._candidates
+    first = {
+        name: getattr(some, name)[:1]
+        for name in ("plans", "models", "thresholds", "stops")
+    }
+    some = dataclasses.replace(some, **first)
+    found = some.points()
     n = len(found)
     errors = np.full(n, 0.3)
     errors[n // 4] = 0.1  # alone: whoever buys more errs more
@@ -208,9 +216,9 @@ def test_a_lucky_threshold_is_not_chosen(rows, monkeypatch):
     ]
     monkeypatch.setattr(Candidates, "points", lambda self, goal: list(points))
     # The cheapest, or for a budget the dearest.
-    assert boost._candidates.choose(None)[1] == points[3 * n // 4][1]
+    assert some.choose(None)[1] == points[3 * n // 4][1]
     budget = max(point.cost for _, point in points)
-    assert boost._candidates.choose(budget)[1].cost == budget
+    assert some.choose(budget)[1].cost == budget
 
 
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=12))
@@ -236,7 +244,7 @@ def test_the_dense_grid_of_cost_efficient_boosting_is_among_ours(rows):
     }
     dense = (0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5)
     assert {(8, tradeoff) for tradeoff in dense} <= grown
-    assert {(31, t) for t in (0, 0.0005, 0.002, 0.008, 0.03, 0.12)} <= grown
+    assert {(31, t) for t in (0, 0.0005, 0.002, 0.03, 0.12)} <= grown
 
 
 def test_rows_to_choose_on_count_by_their_weights(rows):
@@ -346,7 +354,9 @@ def test_large_boosters_few_columns_and_a_forest_are_among_those_chosen_from():
     assert found == wanted | {("forest", 256)}
     (few,) = [
         model
-        for plan, model in zip(boost._candidates.plans, boost.models_, strict=True)
+        for plan, model in zip(
+            boost._candidates.plans[::2], boost.models_, strict=True
+        )
         if plan.family == "few columns"
     ]
     assert {0, 5} <= set(few.used_tests)
@@ -355,6 +365,37 @@ def test_large_boosters_few_columns_and_a_forest_are_among_those_chosen_from():
         boost.models_[-1].predict(X).tolist()
         == boost.models_[-1].with_stop(is_complete=True).predict(X).tolist()
     )
+
+
+def test_more_classes_grow_fewer_boosters():
+    few, several = usual_tradeoffs(1_000, 3), usual_tradeoffs(1_000, 4)
+    assert set(several) < set(few)
+    assert few[-1] == several[-1]  # the cheapest end stays
+    assert usual_tradeoffs(1_000, 4, is_bagged=True) == ()
+
+
+def test_boosters_are_the_same_whether_rows_are_binned_once_or_anew(rows):
+    X, y = rows
+    options = {**QUICK, "family": "boost", "bagged_tradeoffs": ()}
+    both = BudgetBoostClassifier(**options | {"tradeoffs": (0.0, 0.05)}).fit(X, y)
+    for i, tradeoff in enumerate((0.0, 0.05)):
+        alone = BudgetBoostClassifier(**options | {"tradeoffs": (tradeoff,)}).fit(X, y)
+        ours, theirs = both.models_[i].trees, alone.models_[0].trees
+        assert np.array_equal(ours.value, theirs.value)
+        assert np.array_equal(ours.test, theirs.test)
+
+
+def test_the_way_to_be_sure_that_errs_less_is_taken(rows):
+    X, y = rows
+    boost = BudgetBoostClassifier(budget=2, **QUICK).fit(X, y)
+    some = boost._candidates
+    assert [m.varies_together for m in some.models[:4]] == [False, True] * 2
+    for model, point in some.points()[::40]:
+        policy = some.policy_at(model, point)
+        assert policy.varies_together == point.varies_together
+    policy = some.policy_at(1, dataclasses.replace(some.points()[-1][1], threshold=0.6))
+    stops = trace_stops(policy, X[:50], 1)[0]
+    assert stops.at(0.6)[0].tolist() == policy.cost(X[:50]).tolist()
 
 
 def test_mistakes_say_when_the_next_test_is_not_worth_its_price(rows):

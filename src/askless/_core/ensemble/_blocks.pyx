@@ -19,7 +19,9 @@ from askless._core.ensemble._bounds cimport drop_classes
 from askless._core.ensemble._case cimport (
     BOUGHT, Case, free_case, make_case, reset, wait,
 )
-from askless._core.ensemble._choice cimport View, choose, is_over, look, pay
+from askless._core.ensemble._choice cimport (
+    NOT_ASKED, View, choose, is_over, look, pay,
+)
 from askless._core.ensemble._rows cimport Results, Rows, code_of
 from askless._core.ensemble._trees cimport IS_SET, MISSING_LEFT, Model, goes_left
 from askless._core.price._prices cimport Prices
@@ -243,7 +245,7 @@ cdef void run_noted(
     reset(m, c, root, prices.n_groups)
     memset(notes.place, 0, m.n_trees * 4)
     while True:
-        look(m, c, False, &view)
+        look(m, c, NOT_ASKED, &view)
         if is_over(c, &view, INFINITY, is_complete):
             break
         test = choose(m, c, prices, inverse, &view)

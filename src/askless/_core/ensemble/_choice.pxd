@@ -8,16 +8,28 @@ from askless._core.price._prices cimport Prices
 from askless._core.base._types cimport float64_t, intp_t
 
 
+cdef enum:
+    # How what is open is taken to vary, where someone asks how sure a case is.
+    NOT_ASKED = 0
+    INDEPENDENT = 1   # each tree on its own: variances add up
+    TOGETHER = 2      # every split at once: deviations add up
+
+
 cdef struct View:
     # What is known of the sums.
     intp_t first     # the leader; of two classes, 1 if the sum is positive
     intp_t second    # who follows
     bint is_settled
-    float64_t z      # lead over the standard deviation of what is open
+    float64_t z      # lead over the deviation of what is open
 
 
-# Write down who leads, whether that can still change, and, if wanted, how sure it is.
-cdef void look(const Model* m, Case* c, bint wants_z, View* view) noexcept nogil
+# Write down who leads, whether that can still change, and, if asked, how sure it is.
+cdef void look(const Model* m, Case* c, int varies, View* view) noexcept nogil
+
+# How sure a case is that somebody leads, who was looked for.
+cdef float64_t find_z(
+    const Model* m, const Case* c, int varies, const View* view
+) noexcept nogil
 
 # Whether a case needs no more: nothing is open, or what is open cannot or will hardly
 # change the decision.

@@ -36,12 +36,11 @@ cdef bint holds(const Model* m, const Case* c, intp_t first) noexcept nogil:
     return True
 
 
-cdef void look(const Model* m, Case* c, bint wants_z, View* view) noexcept nogil:
+cdef void look(const Model* m, Case* c, int varies, View* view) noexcept nogil:
     cdef:
         intp_t q
         intp_t first = 0
         intp_t second = -1
-        float64_t lead, spread
         const int64_t* rank = c.total
     if m.target != CLASSES:
         view.first = c.total[0] > 0
@@ -50,13 +49,10 @@ cdef void look(const Model* m, Case* c, bint wants_z, View* view) noexcept nogil
             view.is_settled = c.low[0] > m.slack or c.high[0] < -m.slack
             if m.is_joint and not view.is_settled:
                 view.is_settled = holds_jointly(m, c, view.first)
-            lead = fabs(<float64_t> c.total[0]) / m.unit
         else:
             view.is_settled = c.high[0] - c.low[0] <= m.tolerance
-            lead = 1.0
-        if wants_z:
-            spread = <float64_t> c.spread[0] / m.spread_unit
-            view.z = lead / sqrt(spread) if spread > 0 else INFINITY
+        if varies != NOT_ASKED:
+            view.z = find_z(m, c, varies, view)
         return
     if m.mode == VOTE:
         # Shares are rounded, votes are not: these alone say what is settled.
@@ -80,14 +76,46 @@ cdef void look(const Model* m, Case* c, bint wants_z, View* view) noexcept nogil
             view.is_settled = holds_jointly(m, c, first)
     view.first = first
     view.second = second if second >= 0 else first
-    if not wants_z:
-        return
-    lead = <float64_t> (c.total[first] - c.total[view.second]) / m.unit
-    if m.n_kinds == 1:
-        spread = <float64_t> c.spread[0] / m.spread_unit
+    if varies != NOT_ASKED:
+        view.z = find_z(m, c, varies, view)
+
+
+cdef float64_t find_z(
+    const Model* m, const Case* c, int varies, const View* view
+) noexcept nogil:
+    cdef:
+        float64_t lead, spread
+        intp_t first = 0
+        intp_t second = 0
+    if m.target == CLASSES:
+        lead = <float64_t> (c.total[view.first] - c.total[view.second]) / m.unit
+        if m.n_kinds > 1:
+            first, second = view.first, view.second
+    elif m.target == TWO_CLASSES:
+        lead = fabs(<float64_t> c.total[0]) / m.unit
     else:
-        spread = <float64_t> (c.spread[first] + c.spread[view.second]) / m.spread_unit
-    view.z = lead / sqrt(spread) if spread > 0 else INFINITY
+        lead = 1.0
+    if varies == TOGETHER:
+        spread = <float64_t> add_needs(m, c, first, second) / m.score_unit
+        return lead / spread if spread > 0 else INFINITY
+    spread = <float64_t> (
+        c.spread[first] + (c.spread[second] if second != first else 0)
+    ) / m.spread_unit
+    return lead / sqrt(spread) if spread > 0 else INFINITY
+
+
+cdef inline int64_t add_needs(
+    const Model* m, const Case* c, intp_t first, intp_t second
+) noexcept nogil:
+    """Return what waits for all tests, in one or two kinds of trees."""
+    cdef:
+        int64_t total = 0
+        intp_t test
+    for test in range(m.n_tests):
+        total = total + c.need[first * m.n_tests + test]
+        if second != first:
+            total = total + c.need[second * m.n_tests + test]
+    return total
 
 
 cdef intp_t choose(

@@ -21,6 +21,7 @@ class Machine:
         n_threads: int,
         is_packed: bool = True,
         most: float = ...,
+        varies_together: bool = False,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]: ...
     def answer_rows(
         self,
@@ -41,6 +42,7 @@ class Machine:
         NDArray[np.float64],
         NDArray[np.float64],
         NDArray[np.int32],
+        NDArray[np.float64],
     ]: ...
 
 def inverse_prices(prices: Prices) -> NDArray[np.float64]: ...

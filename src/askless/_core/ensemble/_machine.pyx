@@ -28,7 +28,7 @@ from askless._core.ensemble._answers cimport answer_each
 from askless._core.ensemble._blocks cimport make_blocks
 from askless._core.ensemble._bounds cimport begin
 from askless._core.ensemble._case cimport free_case, make_case
-from askless._core.ensemble._choice cimport inverse_price
+from askless._core.ensemble._choice cimport INDEPENDENT, TOGETHER, inverse_price
 from askless._core.ensemble._rows cimport Results, Rows, Terms, run_each
 from askless._core.ensemble._trees cimport (
     IS_SET, MISSING_LEFT, Model, Node, VOTE, lay_out_leaves, lay_out_runs,
@@ -149,6 +149,7 @@ cdef class Machine:
         int n_threads,
         bint is_packed=True,
         float64_t most=INFINITY,
+        bint varies_together=False,
     ):
         """Run many rows; ``is_packed=False`` is slower, and the same.
 
@@ -162,7 +163,10 @@ cdef class Machine:
         cdef:
             const Model* m = &self.model
             Rows rows = self.find_rows(values, codes)
-            Terms terms = Terms(threshold, most, is_complete, has_means, is_packed)
+            int varies = TOGETHER if varies_together else INDEPENDENT
+            Terms terms = Terms(
+                threshold, varies, most, is_complete, has_means, is_packed
+            )
             # One row more, so that there is a place to point at.
             float64_t[:, ::1] raw = np.empty((rows.n_rows + 1, m.n_outputs))
             float64_t[::1] cost = np.empty(rows.n_rows + 1)
@@ -223,15 +227,19 @@ cdef class Machine:
             have decided: a class, or a number.
         n_steps : ndarray of int32 of shape (n_rows,)
             How many entries of a row hold.
+        z_together : ndarray of shape (n_rows, n_tests + 1)
+            How sure the case was if all that is open varies together.
         """
         cdef:
             const Model* m = &self.model
             Rows rows = self.find_rows(values, codes)
-            Terms terms = Terms(INFINITY, INFINITY, False, True, is_packed)
+            Terms terms = Terms(
+                INFINITY, INDEPENDENT, INFINITY, False, True, is_packed
+            )
             float64_t[:, ::1] raw = np.empty((rows.n_rows + 1, m.n_outputs))
             float64_t[::1] cost = np.empty(rows.n_rows + 1)
             int32_t[::1] n_bought = np.empty(rows.n_rows + 1, dtype=np.int32)
-            float64_t[:, :, ::1] steps = np.zeros((rows.n_rows + 1, 3, m.n_tests + 1))
+            float64_t[:, :, ::1] steps = np.zeros((rows.n_rows + 1, 4, m.n_tests + 1))
             Results results = Results(
                 &raw[0, 0], &cost[0], &n_bought[0], &steps[0, 0, 0]
             )
@@ -240,7 +248,9 @@ cdef class Machine:
             m, self.root, prices, inverse, &rows, &terms, &results, n_threads, 8
         )
         sums, noted, n_steps = cut_off(rows.n_rows, raw, steps, n_bought)
-        return sums, noted[:, 0], noted[:, 1], noted[:, 2], n_steps + 1
+        return (
+            sums, noted[:, 0], noted[:, 1], noted[:, 2], n_steps + 1, noted[:, 3]
+        )
 
 
 cdef list point_at_trees(Model* m, trees):

@@ -34,6 +34,7 @@ cdef inline intp_t code_of(
 cdef struct Terms:
     # When a row stops, and what must be kept up for it.
     float64_t threshold   # once the lead is so many deviations; infinite for never
+    int varies            # how deviations add up: INDEPENDENT or TOGETHER
     float64_t most        # before a purchase that may bring what is spent above this
     bint is_complete      # go on until every tree has ended
     bint has_means        # of votes: whether sums must be good for probabilities
@@ -45,7 +46,8 @@ cdef struct Results:
     float64_t* raw        # (n_rows, n_outputs) the sums where it stopped
     float64_t* cost       # (n_rows,)
     int32_t* n_bought     # (n_rows,)
-    float64_t* steps      # (n_rows, 3, n_tests + 1) cost, z and decision; or NULL
+    # (n_rows, 4, n_tests + 1) cost, z, decision, and z if all vary together; or NULL
+    float64_t* steps
 
 
 # Run every row until it is settled or sure enough, `chunk` rows at a time to a thread.

@@ -13,7 +13,8 @@ from askless._core.ensemble._case cimport (
     Case, copy_deep, free_case, make_case, reset,
 )
 from askless._core.ensemble._choice cimport (
-    View, choose, finish, is_over, look, most_charged, pay,
+    NOT_ASKED, TOGETHER, View, choose, find_z, finish, is_over, look, most_charged,
+    pay,
 )
 from askless._core.ensemble._joint cimport begin_memo
 from askless._core.ensemble._trees cimport Model, NUMBER
@@ -79,14 +80,16 @@ cdef void run_row(
         int32_t step = 0
         View view
         float64_t* steps = NULL
-        bint wants_z = terms.threshold < INFINITY or results.steps != NULL
+        int varies = NOT_ASKED
+    if terms.threshold < INFINITY or results.steps != NULL:
+        varies = terms.varies
     if results.steps != NULL:
-        steps = results.steps + row * 3 * (m.n_tests + 1)
+        steps = results.steps + row * 4 * (m.n_tests + 1)
     reset(m, c, root, prices.n_groups)
     if c.memo != NULL and c.memo.n_bytes > MOST_REMEMBERED:
         begin_memo(m, c, root)
     while True:
-        look(m, c, wants_z, &view)
+        look(m, c, varies, &view)
         if steps != NULL:
             note_step(m, c, &view, spent, steps + step)
         if is_over(c, &view, terms.threshold, terms.is_complete):
@@ -114,6 +117,7 @@ cdef void note_step(
     cdef intp_t n_wide = m.n_tests + 1
     step[0] = spent
     step[n_wide] = view.z
+    step[3 * n_wide] = find_z(m, c, TOGETHER, view)
     if m.target == NUMBER:
         step[2 * n_wide] = <float64_t> c.total[0] / m.unit
     else:

@@ -14,7 +14,8 @@ from askless._core.ensemble._case cimport (
     Case, SKIPPED, copy_deep, free_case, make_case, reset,
 )
 from askless._core.ensemble._choice cimport (
-    View, choose, finish, is_over, is_wanted, look, most_charged, pay,
+    INDEPENDENT, TOGETHER, View, choose, finish, is_over, is_wanted, look,
+    most_charged, pay,
 )
 from askless._core.ensemble._joint cimport largest_sum, least_sum, refresh_runs
 from askless._core.ensemble._machine cimport Machine
@@ -80,7 +81,10 @@ cdef class Walk:
             self.spent += pay(m, self.case, self.prices, test, -1)
         self.case.state[test] = SKIPPED
 
-    def stand(self, float64_t threshold, float64_t most, bint is_complete):
+    def stand(
+        self, float64_t threshold, float64_t most, bint is_complete,
+        bint varies_together=False,
+    ):
         """Return where the case stands.
 
         Returns
@@ -103,7 +107,7 @@ cdef class Walk:
             intp_t i
             View view
             float64_t[::1] raw = np.empty(m.n_outputs)
-        look(m, c, True, &view)
+        look(m, c, TOGETHER if varies_together else INDEPENDENT, &view)
         if not is_over(c, &view, threshold, is_complete):
             test = choose(m, c, self.prices, &self.inverse[0], &view)
             if test >= 0 and (

@@ -104,6 +104,7 @@ def _constants(policy: Ensemble, parts: Parts) -> str:
         "IS_VOTE": parts.is_vote,
         "IS_DEEP": parts.wholes is None,
         "THRESHOLD": threshold,
+        "VARIES_TOGETHER": policy.varies_together,
         "MAX_COST": endless if policy.max_cost is None else policy.max_cost,
         "SLACK": f"INT64_C({parts.slack})",
         "TOLERANCE": f"INT64_C({parts.tolerance})",

@@ -497,12 +497,21 @@ static int choose(const askless_case *c, int first, int second)
     return -1;
 }
 
+/* What waits for all tests, in one or two kinds of trees. */
+static int64_t awaited(const askless_case *c, int first, int second)
+{
+    int64_t total = 0;
+    for (int test = 0; test < MODEL_TESTS; test++)
+        total += c->need[first][test] + (second == first ? 0 : c->need[second][test]);
+    return total;
+}
+
 /* See who leads, whether that can change, and what to buy next. */
 static void look(askless_case *c)
 {
     int first = c->total[0] > 0, second = first, is_settled;
     int64_t open;
-    double lead = 1.0, spread, z;
+    double lead = 1.0, deviation, z;
     c->next = -1;
     if (c->n_waiting == 0)
         return;
@@ -521,9 +530,13 @@ static void look(askless_case *c)
         is_settled = holds_jointly(c, first);
     if (N_KINDS == 1)
         first = second = 0;
-    open = c->spread[first] + (second == first ? 0 : c->spread[second]);
-    spread = (double) open / SPREAD_UNIT;
-    z = spread > 0.0 ? lead / sqrt(spread) : INFINITY;
+    if (VARIES_TOGETHER) {
+        deviation = (double) awaited(c, first, second) / SCORE_UNIT;
+    } else {
+        open = c->spread[first] + (second == first ? 0 : c->spread[second]);
+        deviation = sqrt((double) open / SPREAD_UNIT);
+    }
+    z = deviation > 0.0 ? lead / deviation : INFINITY;
     if ((THRESHOLD < INFINITY && z >= THRESHOLD) || (is_settled && !IS_COMPLETE))
         return;
     c->next = choose(c, first, second);

@@ -87,6 +87,7 @@ def _of_stopping(policy: Ensemble, parts: Parts) -> Block:
         "When to stop; sums are kept in whole units.",
         {
             "THRESHOLD": endless if policy.threshold is None else policy.threshold,
+            "VARIES_TOGETHER": policy.varies_together,
             "MAX_COST": endless if policy.max_cost is None else policy.max_cost,
             "IS_COMPLETE": policy.is_complete,
             "TARGET": parts.target,

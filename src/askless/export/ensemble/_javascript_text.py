@@ -489,7 +489,10 @@ class Case {
     const parts = kinds.map((kind) => [this.spread.high[kind], this.spread.low[kind]]);
     const open = parts.reduce((sum, [part]) => sum + part, 0) * PART
       + parts.reduce((sum, [, part]) => sum + part, 0);
-    const z = open > 0 ? lead / Math.sqrt(open / SPREAD_UNIT) : Infinity;
+    const awaited = kinds.flatMap((kind) => this.need[kind]).reduce((a, b) => a + b, 0);
+    const deviation = VARIES_TOGETHER
+      ? awaited / SCORE_UNIT : Math.sqrt(open / SPREAD_UNIT);
+    const z = deviation > 0 ? lead / deviation : Infinity;
     const isSure = THRESHOLD < Infinity && z >= THRESHOLD;
     if (isSure || (isSettled && !IS_COMPLETE)) return;
     const chosen = this.choose(kinds);

@@ -423,8 +423,11 @@ class Case:
             kinds = (first, second) if N_KINDS > 1 else (0,)
         if IS_JOINT and not is_settled:
             is_settled = _holds_jointly(self, first)
-        spread = float(sum(self._spread[k] for k in kinds)) / SPREAD_UNIT
-        z = lead / sqrt(spread) if spread > 0 else inf
+        if VARIES_TOGETHER:
+            deviation = float(sum(sum(self._need[k]) for k in kinds)) / SCORE_UNIT
+        else:
+            deviation = sqrt(float(sum(self._spread[k] for k in kinds)) / SPREAD_UNIT)
+        z = lead / deviation if deviation > 0 else inf
         is_sure = THRESHOLD < inf and z >= THRESHOLD
         if is_sure or (is_settled and not IS_COMPLETE):
             return

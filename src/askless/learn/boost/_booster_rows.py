@@ -5,7 +5,8 @@ This module must not know how boosters are grown.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,19 @@ class BoosterRows:
     rows: KnownRows
     tests: tuple[Test, ...]
     matrix: NDArray[Any]
+    _kept: dict[Any, Any] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What LightGBM made of the rows does not go to other processes.
+        return {**self.__dict__, "_kept": {}}
+
+    def keep(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return what was made of these rows before, or make it."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
 
     @classmethod
     def of(cls, rows: KnownRows, tests: tuple[Test, ...]) -> BoosterRows:

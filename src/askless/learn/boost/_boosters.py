@@ -20,7 +20,7 @@ from askless.learn.boost._compile import compile_source
 from askless.learn.boost._split import tests_of
 from askless.learn.sources import read_lightgbm_text, read_model
 from askless.policy import Ensemble, EnsembleTrees, Output
-from askless.problem import Costs, Outcome
+from askless.problem import Costs, Outcome, Test
 
 __all__ = [
     "BoosterPlan",
@@ -189,19 +189,8 @@ def grow_policy(
     if isinstance(plan, ForestPlan):
         return plan.grow(train, classes, costs, names)
     lightgbm, tests = import_lightgbm(), train.tests
-    categories = [i for i, test in enumerate(tests) if test.kind == "category"]
-    data = lightgbm.Dataset(
-        _blank(train.matrix, plan.columns), train.rows.class_ids,
-        weight=train.rows.weights, categorical_feature=categories,
-        params={"verbose": -1},
-    )  # fmt: skip
-    # LightGBM knows no class but those that it learns.
-    is_known = valid.rows.class_ids >= 0
-    known = valid if is_known.all() else valid.take(is_known)
-    held_out = data.create_valid(
-        _blank(known.matrix, plan.columns),
-        known.rows.class_ids,
-        weight=known.rows.weights,
+    data, held_out = train.keep(
+        (plan.columns, id(valid)), lambda: _bin(plan, train, valid, len(classes))
     )
     prices = costs.price_list(tests).full
     with warnings.catch_warnings():
@@ -216,9 +205,37 @@ def grow_policy(
     source = read_lightgbm_text(
         booster.model_to_string(),
         classes=classes,
-        categories={i: tests[i].outcomes for i in categories},
+        categories={i: tests[i].outcomes for i in _list_categories(tests)},
     )
     return compile_source(train.to_raw(source), costs, names=names)
+
+
+def _list_categories(tests: tuple[Test, ...]) -> list[int]:
+    return [i for i, test in enumerate(tests) if test.kind == "category"]
+
+
+def _bin(
+    plan: BoosterPlan, train: BoosterRows, valid: BoosterRows, n_classes: int
+) -> tuple[Any, Any]:
+    """Return rows to grow on and validation rows as LightGBM bins them.
+
+    The bins are the same for all plans of the same columns, and made once.
+    """
+    lightgbm = import_lightgbm()
+    data = lightgbm.Dataset(
+        _blank(train.matrix, plan.columns), train.rows.class_ids,
+        weight=train.rows.weights, categorical_feature=_list_categories(train.tests),
+        params=plan.options(np.zeros(0), n_classes),
+    )  # fmt: skip
+    # LightGBM knows no class but those that it learns.
+    is_known = valid.rows.class_ids >= 0
+    known = valid if is_known.all() else valid.take(is_known)
+    held_out = data.create_valid(
+        _blank(known.matrix, plan.columns),
+        known.rows.class_ids,
+        weight=known.rows.weights,
+    )
+    return data, held_out
 
 
 def _blank(matrix: NDArray[Any], columns: tuple[int, ...] | None) -> NDArray[Any]:
@@ -247,10 +264,9 @@ def rank_columns(
     lightgbm = import_lightgbm()
     plan = BoosterPlan(0.0, False, RANKED_ROUNDS, 31, 0.1, None, n_jobs)
     some = slice(0, RANKED_ROWS)
-    categories = [i for i, test in enumerate(train.tests) if test.kind == "category"]
     data = lightgbm.Dataset(
         train.matrix[some], train.rows.class_ids[some],
-        categorical_feature=categories, params={"verbose": -1},
+        categorical_feature=_list_categories(train.tests), params={"verbose": -1},
     )  # fmt: skip
     options = plan.options(np.zeros(0), n_classes)
     with warnings.catch_warnings():

@@ -36,7 +36,7 @@ from askless.learn.boost._calibrate import (
     calibrate,
     join_stops,
     list_thresholds,
-    trace_stops,
+    trace_both,
 )
 from askless.learn.boost._candidates import BoostPoint, Candidates, Goal
 from askless.learn.boost._families import FAMILIES, Plan, list_large, usual_tradeoffs
@@ -53,6 +53,8 @@ FEW_ROWS, N_FOLDS = 500, 5
 SEVERAL_FOLDS, MOST_FOLDED = 3, 12
 # Validation rows that are traced, at most: more of them tell little more.
 MOST_TRACED = 3_000
+# Whether what is open is taken to vary all at once: each booster is tried both ways.
+WAYS_TO_STOP = (False, True)
 # Of these, rows that are kept for the probabilities of other budgets.
 MOST_KEPT = 600
 
@@ -64,7 +66,9 @@ class BudgetBoostClassifier(PolicyClassifier):
     bought yet, from accurate to cheap. Each is traced on validation rows; then the
     model and the threshold to stop at that err least within the budget are taken. The
     error of a model is taken to fall with what it buys: the best of many thresholds
-    overfits the rows that it is chosen on.
+    overfits the rows that it is chosen on. How sure a row must be is counted in
+    deviations of what is open, which add up as if trees varied independently, or all at
+    once: what errs less is taken.
 
     Parameters
     ----------
@@ -86,17 +90,19 @@ class BudgetBoostClassifier(PolicyClassifier):
     family : {"auto", "boost", "forest"}, default="auto"
         What to choose from. "boost": small boosters, one for each tradeoff. "auto":
         also boosters as large as LightGBM's default (31 leaves), some without penalties
-        on the columns that tell most, and where rows are few a random forest.
+        on the columns that tell most, and with up to 1,500 rows a random forest.
         "forest": small boosters and a random forest.
     tradeoffs : tuple of float, default=None
         How much costs count, in units of the mean cost: one model each. By default
-        twelve from 0 to 0.5, and with more than 5,000 rows, where growing with
-        penalties takes long, four from 0.001 to 0.15.
+        twelve from 0 to 0.5, nine with more than three classes. With more than 5,000
+        rows, where growing with penalties takes long, four from 0.001 to 0.15, of more
+        than three classes the last two.
     bagged_tradeoffs : tuple of float, default=None
         The same of boosters that see some of the rows with each tree and some of the
         columns with each split, learn half as fast for twice as many rounds, have twice
-        as many leaves and shrink them: often more accurate. By default three from 0.002
-        to 0.03, and with more than 5,000 rows one. May be empty.
+        as many leaves and shrink them: often more accurate. By default 0.002 and 0.03,
+        with more than 5,000 rows 0.008, and none with more than three classes, where
+        they take longest. May be empty.
     n_estimators : int, default=300
         The most rounds of boosting, each of which adds a tree, or one for each class;
         fewer if the validation loss stops falling.
@@ -217,18 +223,26 @@ class BudgetBoostClassifier(PolicyClassifier):
         plans, by_rows = _grow_all(plans, grown_on, valid, examples, telling)
         self.models_ = by_rows[0]
         traced = _take_some(valid, self.random_state)
-        stops = [[_trace(model, traced, examples)] for model in self.models_]
+        # Of every booster by turns: how it stops if what is open varies independently,
+        # and all at once.
+        stops = _trace_all(self.models_, traced, examples)
         chosen_on = [traced.rows]
         for (_, left_out), grown in zip(folds, by_rows[1:], strict=True):
             if len(grown) < len(plans):
                 continue  # a fold counts if all boosters have run it
             rows = train.take(left_out)
-            for parts, model in zip(stops, grown, strict=True):
-                parts.append(_trace(model, rows, examples))
+            for parts, more in zip(
+                stops, _trace_all(grown, rows, examples), strict=True
+            ):
+                parts += more
             chosen_on.append(rows.rows)
         self._candidates: Candidates | None = Candidates(
-            plans,
-            self.models_,
+            [plan for plan in plans for _ in WAYS_TO_STOP],
+            [
+                model.with_stop(varies_together=together)
+                for model in self.models_
+                for together in WAYS_TO_STOP
+            ],
             [list_thresholds(parts[0]) for parts in stops],
             [join_stops(parts) for parts in stops],
             np.concatenate([rows.class_ids for rows in chosen_on]).astype(np.float64),
@@ -281,7 +295,9 @@ class BudgetBoostClassifier(PolicyClassifier):
             (self.tradeoffs, False), (self.bagged_tradeoffs, True)
         ):  # fmt: skip
             if given is None:
-                given = usual_tradeoffs(train.rows.n_rows, is_bagged=is_bagged)
+                given = usual_tradeoffs(
+                    train.rows.n_rows, len(examples.classes), is_bagged=is_bagged
+                )
             pairs += [(float(tradeoff), is_bagged) for tradeoff in given]
         small = [
             BoosterPlan(
@@ -409,8 +425,16 @@ def _take_some(rows: BoosterRows, random_state: Any) -> BoosterRows:
     return rows.take(np.sort(drawn))
 
 
-def _trace(model: Ensemble, rows: BoosterRows, examples: Examples) -> Stops:
-    return trace_stops(model, rows.raw_rows.values, examples.n_threads)[0]
+def _trace_all(
+    models: list[Ensemble], rows: BoosterRows, examples: Examples
+) -> list[list[Stops]]:
+    """Return where rows stop: of each booster, both ways, each as a list of one."""
+    values = rows.raw_rows.values
+    return [
+        [stops]
+        for model in models
+        for stops in trace_both(model, values, examples.n_threads)
+    ]
 
 
 def _join_weights(parts: list[KnownRows]) -> NDArray[np.float64] | None:

@@ -38,6 +38,7 @@ __all__ = [
     "smooth",
     "threshold_for_cost",
     "threshold_for_loss",
+    "trace_both",
     "trace_stops",
 ]
 
@@ -131,7 +132,28 @@ def trace_stops(
         trace = trace._replace(decision=output.scores(trace.decision))
         return list_stops(trace, scores), scores
     final = output.decide(trace.raw).astype(np.float64)
+    if policy.varies_together:
+        trace = trace._replace(z=trace.z_together)
     return list_stops(trace, final), final
+
+
+def trace_both(policy: Ensemble, X: Any, n_jobs: int) -> tuple[Stops, Stops]:
+    """Trace rows; return where they stop by each way in which deviations add up.
+
+    Parameters
+    ----------
+    policy, X, n_jobs
+        See :func:`trace_stops`; of classes.
+
+    Returns
+    -------
+    independent, together : Stops
+        See ``varies_together`` of :class:`~askless.policy.Ensemble`.
+    """
+    trace = policy.trace(X, n_jobs=n_jobs)
+    final = policy.output.decide(trace.raw).astype(np.float64)
+    together = trace._replace(z=trace.z_together)
+    return list_stops(trace, final), list_stops(together, final)
 
 
 def list_stops(trace: Trace, final: NDArray[np.float64]) -> Stops:

@@ -31,6 +31,8 @@ class BoostPoint(ValidationPoint):
         How much costs counted while it was grown.
     threshold : float
         When it stops; infinite if only when it is settled.
+    varies_together : bool
+        Whether what is open was taken to vary all at once.
     is_bagged : bool
         Whether each tree of the booster saw some of the rows.
     family : str
@@ -57,6 +59,7 @@ class BoostPoint(ValidationPoint):
 
     tradeoff: float
     threshold: float
+    varies_together: bool = False
     is_bagged: bool = False
     family: str = "boost"
     n_leaves: int = 0
@@ -156,6 +159,7 @@ class Candidates:
         return BoostPoint(
             tradeoff=plan.tradeoff,
             threshold=threshold,
+            varies_together=self.models[model].varies_together,
             is_bagged=plan.is_bagged,
             family=plan.family,
             n_leaves=plan.n_leaves,

@@ -20,14 +20,21 @@ FAMILIES = ("auto", "boost", "forest")
 # With more rows, penalties take several times as long as growing without them, while
 # one booster with many thresholds covers more of the range.
 MANY_ROWS = 5_000
-# How much costs count, of small boosters: with few rows, and with many.
+# With more classes, a booster has a tree for each of them in every round: fewer are
+# grown. On five sets the cost at the error of cost-efficient boosting rises by 1 % and
+# a fit takes two thirds of the time.
+SEVERAL_CLASSES = 3
+# How much costs count, of small boosters: with few rows, of several classes, and with
+# many rows. Without the last one of the first two, cheap budgets find nothing.
 DENSE = (0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5)
-SPARSE = (0.001, 0.01, 0.04, 0.15)
-# The same of bagged boosters.
-BAGGED_DENSE, BAGGED_SPARSE = (0.002, 0.008, 0.03), (0.008,)
+DENSE_OF_SEVERAL = (0.0, 0.001, 0.004, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5)
+SPARSE, SPARSE_OF_SEVERAL = (0.001, 0.01, 0.04, 0.15), (0.04, 0.15)
+# The same of bagged boosters; of several classes there are none.
+BAGGED_DENSE, BAGGED_SPARSE = (0.002, 0.03), (0.008,)
 # The same of large boosters, which have as many leaves as LightGBM's default.
 WIDE_LEAVES = 31
-WIDE_DENSE, WIDE_SPARSE = (0.0, 0.0005, 0.002, 0.008, 0.03, 0.12), (0.0, 0.001, 0.01)
+WIDE_DENSE, WIDE_SPARSE = (0.0, 0.0005, 0.002, 0.03, 0.12), (0.0, 0.001, 0.01)
+WIDE_OF_SEVERAL = (0.0, 0.0005, 0.002, 0.03)
 # Of the price of everything, what the columns of boosters without penalties may cost.
 FEW_COLUMNS, FEW_SPARSE = (0.25,), (0.12, 0.33)
 # Many rows bear many leaves; without penalties such boosters take little time.
@@ -36,24 +43,33 @@ MANY_LEAVES = 127
 LEAST_COLUMNS = 9
 # Of forests: trees, leaves of a tree, and the most rows, beyond which boosting wins and
 # running so many leaves takes long.
-FOREST_TREES, FOREST_LEAVES = 60, 256
+FOREST_TREES, FOREST_LEAVES, FOREST_ROWS = 60, 256, 1_500
 
 Plan = BoosterPlan | ForestPlan
 
 
-def usual_tradeoffs(n_rows: int, *, is_bagged: bool = False) -> tuple[float, ...]:
-    """Return how much costs count in each of the small boosters, for so many rows.
+def usual_tradeoffs(
+    n_rows: int, n_classes: int = 2, *, is_bagged: bool = False
+) -> tuple[float, ...]:
+    """Return how much costs count in each of the small boosters.
 
     Examples
     --------
     >>> len(usual_tradeoffs(1_000)), len(usual_tradeoffs(100_000))
     (12, 4)
+    >>> len(usual_tradeoffs(1_000, n_classes=6))
+    9
     >>> usual_tradeoffs(100_000, is_bagged=True)
     (0.008,)
     """
+    is_several, is_many = n_classes > SEVERAL_CLASSES, n_rows > MANY_ROWS
+    if is_bagged and is_several:
+        return ()
     if is_bagged:
-        return BAGGED_DENSE if n_rows <= MANY_ROWS else BAGGED_SPARSE
-    return DENSE if n_rows <= MANY_ROWS else SPARSE
+        return BAGGED_SPARSE if is_many else BAGGED_DENSE
+    if is_many:
+        return SPARSE_OF_SEVERAL if is_several else SPARSE
+    return DENSE_OF_SEVERAL if is_several else DENSE
 
 
 def list_large(
@@ -83,21 +99,25 @@ def list_large(
     large: list[Plan] = []
     is_numbers = all(test.kind == "number" for test in train.tests)
     n_rows, n_columns = train.matrix.shape
+    n_classes = int(train.rows.class_ids.max()) + 1
     is_small = n_rows <= MANY_ROWS
     if family == "auto":
         wide = replace(
             small, is_bagged=False, n_leaves=max(WIDE_LEAVES, small.n_leaves)
         )
-        tradeoffs = WIDE_DENSE if is_small else WIDE_SPARSE
-        large += [replace(wide, tradeoff=t) for t in tradeoffs]
+        is_several = n_classes > SEVERAL_CLASSES
+        tradeoffs = WIDE_OF_SEVERAL if is_several else WIDE_DENSE
+        large += [
+            replace(wide, tradeoff=t) for t in (tradeoffs if is_small else WIDE_SPARSE)
+        ]
         if n_columns >= LEAST_COLUMNS:
-            n_classes = int(train.rows.class_ids.max()) + 1
             gains = rank_columns(train, n_classes, small.n_jobs)
             few = wide if is_small else replace(wide, n_leaves=MANY_LEAVES)
             for share in FEW_COLUMNS if is_small else FEW_SPARSE:
                 columns = _choose_columns(gains, prices.full, share)
                 large.append(replace(few, tradeoff=0.0, columns=columns))
-    if is_numbers and (family == "forest" or (family == "auto" and is_small)):
+    is_little = n_rows <= FOREST_ROWS
+    if is_numbers and (family == "forest" or (family == "auto" and is_little)):
         large.append(ForestPlan(FOREST_TREES, FOREST_LEAVES, seed, small.n_jobs))
     return large
 

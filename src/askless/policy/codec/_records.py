@@ -115,6 +115,7 @@ class EnsembleRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
     single_precision: bool = False
     functions: Literal["numpy", "numpy by columns", "scipy", "libm"] = "numpy"
     threshold: Amount | None = None
+    varies_together: bool = False
     max_cost: Amount | None = None
     complete: bool = False
     tolerance: Amount = 0.0

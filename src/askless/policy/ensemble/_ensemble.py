@@ -46,7 +46,8 @@ class Trace(NamedTuple):
     """Every step of many rows: what was spent, how sure it was, what it would decide.
 
     ``cost``, ``z`` and ``decision`` have a column for each step; ``n_steps`` of a row's
-    entries hold. ``raw`` are the sums at the end.
+    entries hold. ``raw`` are the sums at the end, ``z_together`` how sure it was if all
+    that is open varies together.
     """
 
     raw: NDArray[np.float64]
@@ -54,6 +55,7 @@ class Trace(NamedTuple):
     z: NDArray[np.float64]
     decision: NDArray[np.float64]
     n_steps: NDArray[np.int32]
+    z_together: NDArray[np.float64]
 
 
 class Ensemble(Policy):
@@ -69,6 +71,9 @@ class Ensemble(Policy):
         How sums become classes or numbers.
     threshold : float, optional
         Stop early, once the lead is so many standard deviations of what is still open.
+    varies_together : bool, default=False
+        Whether what is open is taken to vary all at once, so that the deviations of all
+        splits add up, instead of the variances of trees.
     max_cost : float, optional
         Stop before a test that may bring what a case has paid above this.
     is_complete : bool, default=False
@@ -107,6 +112,7 @@ class Ensemble(Policy):
         trees: EnsembleTrees,
         output: Output,
         threshold: float | None = None,
+        varies_together: bool = False,
         max_cost: float | None = None,
         is_complete: bool = False,
         tolerance: float = 0.0,
@@ -127,6 +133,7 @@ class Ensemble(Policy):
         self.trees = trees
         self.output = output
         self.threshold = None if threshold is None else float(threshold)
+        self.varies_together = bool(varies_together)
         self.max_cost = None if max_cost is None else float(max_cost)
         self.is_complete = bool(is_complete)
         self.tolerance = float(tolerance)
@@ -175,6 +182,7 @@ class Ensemble(Policy):
         threshold: float | None = None,
         max_cost: float | None = None,
         is_complete: bool = False,
+        varies_together: bool | None = None,
     ) -> Ensemble:
         """Return the same ensemble with another rule to stop by.
 
@@ -182,8 +190,12 @@ class Ensemble(Policy):
         ----------
         threshold, max_cost, is_complete
             See :class:`Ensemble`.
+        varies_together : bool, optional
+            The same; by default as it is.
         """
         other = copy(self)
+        if varies_together is not None:
+            other.varies_together = bool(varies_together)
         other.threshold = None if threshold is None else float(threshold)
         other.max_cost = None if max_cost is None else float(max_cost)
         other.is_complete = is_complete
@@ -284,11 +296,11 @@ class Ensemble(Policy):
         return after
 
     @property
-    def _terms(self) -> tuple[float, float, bool]:
-        """When a case stops: its threshold, the most it may cost, is it complete."""
+    def _terms(self) -> tuple[float, float, bool, bool]:
+        """When a case stops: as ``Walk.stand`` takes it."""
         threshold = np.inf if self.threshold is None else self.threshold
         most = np.inf if self.max_cost is None else self.max_cost
-        return threshold, most, self.is_complete
+        return threshold, most, self.is_complete, self.varies_together
 
     def next_test(self, state: EnsembleState) -> int | None:
         """Return the test that most waits for, or None if the decision is settled."""
@@ -366,7 +378,7 @@ class Ensemble(Policy):
         """
         values, codes, n_rows = self._rows(X)
         n_threads = self._count_threads(n_jobs, n_rows)
-        threshold, most, _ = self._terms
+        threshold, most, is_complete, varies_together = self._terms
         means = with_means or self.threshold is not None or self.max_cost is not None
         parts = []
         for start in range(0, max(n_rows, 1), CHUNK):
@@ -377,10 +389,11 @@ class Ensemble(Policy):
                     None if values is None else values[start:stop],
                     None if codes is None else codes[start:stop],
                     threshold,
-                    self.is_complete,
+                    is_complete,
                     means,
                     n_threads,
                     most=most,
+                    varies_together=varies_together,
                 )
             )
         raw, cost, n_bought = zip(*parts, strict=True)
