@@ -278,7 +278,11 @@ def measure_budgets(boost: Any, models: list[Any]) -> list[dict[str, float]]:
     for budget in budgets.tolist():
         policy, point = found.choose(boost._goal(budget))
         more = found.choose(boost._goal(1.5 * budget))[1]
-        which = [model.trees is policy.trees for model in found.models].index(True)
+        which = [
+            model.trees is policy.trees
+            and model.varies_together == policy.varies_together
+            for model in found.models
+        ].index(True)
         test = models[which]["test"]
         cost, answer = test["stops"].limit(point.max_cost).at(point.threshold)
         stderr = cost.std() / np.sqrt(len(cost) - 1)

@@ -94,15 +94,15 @@ class BudgetBoostClassifier(PolicyClassifier):
         "forest": small boosters and a random forest.
     tradeoffs : tuple of float, default=None
         How much costs count, in units of the mean cost: one model each. By default
-        twelve from 0 to 0.5, nine with more than three classes. With more than 5,000
-        rows, where growing with penalties takes long, four from 0.001 to 0.15, of more
-        than three classes the last two.
+        twelve from 0 to 0.5. Where rows are more, growing with penalties takes long:
+        four from 0.001 to 0.15 with more than 5,000, and of more than three classes
+        nine with more than 1,500 rows, and two with more than 5,000.
     bagged_tradeoffs : tuple of float, default=None
         The same of boosters that see some of the rows with each tree and some of the
         columns with each split, learn half as fast for twice as many rounds, have twice
-        as many leaves and shrink them: often more accurate. By default 0.002 and 0.03,
-        with more than 5,000 rows 0.008, and none with more than three classes, where
-        they take longest. May be empty.
+        as many leaves and shrink them: often more accurate. By default three from 0.002
+        to 0.03, with more than 1,500 rows two, and with more than 5,000 one; of more
+        than three classes and 1,500 rows none. May be empty.
     n_estimators : int, default=300
         The most rounds of boosting, each of which adds a tree, or one for each class;
         fewer if the validation loss stops falling.

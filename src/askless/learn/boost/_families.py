@@ -17,33 +17,34 @@ from askless.problem import PriceList
 __all__ = ["FAMILIES", "Plan", "list_large", "usual_tradeoffs"]
 
 FAMILIES = ("auto", "boost", "forest")
-# With more rows, penalties take several times as long as growing without them, while
-# one booster with many thresholds covers more of the range.
-MANY_ROWS = 5_000
-# With more classes, a booster has a tree for each of them in every round: fewer are
-# grown. On five sets the cost at the error of cost-efficient boosting rises by 1 % and
-# a fit takes two thirds of the time.
+# With more rows, growing takes long enough that boosters which are seldom chosen are
+# left out. With still more, penalties take several times as long as growing without
+# them, while one booster with many thresholds covers more of the range.
+LITTLE_ROWS, MANY_ROWS = 1_500, 5_000
+# With more classes, a booster has a tree for each of them in every round. Half of the
+# boosters take half of the time; on seven made problems of 425 to 3,550 rows they cost
+# 8 % more at the same error, so that all are grown where rows are few.
 SEVERAL_CLASSES = 3
-# How much costs count, of small boosters: with few rows, of several classes, and with
-# many rows. Without the last one of the first two, cheap budgets find nothing.
+# How much costs count, of small boosters; of several classes, of many rows, and of both.
+# Without the last one of the first two, cheap budgets find nothing.
 DENSE = (0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5)
 DENSE_OF_SEVERAL = (0.0, 0.001, 0.004, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5)
 SPARSE, SPARSE_OF_SEVERAL = (0.001, 0.01, 0.04, 0.15), (0.04, 0.15)
-# The same of bagged boosters; of several classes there are none.
-BAGGED_DENSE, BAGGED_SPARSE = (0.002, 0.03), (0.008,)
+# The same of bagged boosters, of which several classes and more rows have none.
+BAGGED_DENSE, BAGGED, BAGGED_SPARSE = (0.002, 0.008, 0.03), (0.002, 0.03), (0.008,)
 # The same of large boosters, which have as many leaves as LightGBM's default.
 WIDE_LEAVES = 31
-WIDE_DENSE, WIDE_SPARSE = (0.0, 0.0005, 0.002, 0.03, 0.12), (0.0, 0.001, 0.01)
-WIDE_OF_SEVERAL = (0.0, 0.0005, 0.002, 0.03)
+WIDE_DENSE, WIDE = (0.0, 0.0005, 0.002, 0.008, 0.03, 0.12), (0.0, 0.0005, 0.002, 0.03)
+WIDE_SPARSE = (0.0, 0.001, 0.01)
 # Of the price of everything, what the columns of boosters without penalties may cost.
 FEW_COLUMNS, FEW_SPARSE = (0.25,), (0.12, 0.33)
 # Many rows bear many leaves; without penalties such boosters take little time.
 MANY_LEAVES = 127
 # With fewer columns, one that sees few of them is no other model.
 LEAST_COLUMNS = 9
-# Of forests: trees, leaves of a tree, and the most rows, beyond which boosting wins and
-# running so many leaves takes long.
-FOREST_TREES, FOREST_LEAVES, FOREST_ROWS = 60, 256, 1_500
+# Of forests: trees, and leaves of a tree. With more rows boosting wins, and running so
+# many leaves takes long.
+FOREST_TREES, FOREST_LEAVES = 60, 256
 
 Plan = BoosterPlan | ForestPlan
 
@@ -57,19 +58,21 @@ def usual_tradeoffs(
     --------
     >>> len(usual_tradeoffs(1_000)), len(usual_tradeoffs(100_000))
     (12, 4)
-    >>> len(usual_tradeoffs(1_000, n_classes=6))
+    >>> len(usual_tradeoffs(4_000, n_classes=6))
     9
     >>> usual_tradeoffs(100_000, is_bagged=True)
     (0.008,)
     """
-    is_several, is_many = n_classes > SEVERAL_CLASSES, n_rows > MANY_ROWS
-    if is_bagged and is_several:
-        return ()
-    if is_bagged:
-        return BAGGED_SPARSE if is_many else BAGGED_DENSE
-    if is_many:
-        return SPARSE_OF_SEVERAL if is_several else SPARSE
-    return DENSE_OF_SEVERAL if is_several else DENSE
+    is_several = n_classes > SEVERAL_CLASSES
+    if n_rows <= LITTLE_ROWS:
+        return BAGGED_DENSE if is_bagged else DENSE
+    if n_rows <= MANY_ROWS and is_several:
+        return () if is_bagged else DENSE_OF_SEVERAL
+    if n_rows <= MANY_ROWS:
+        return BAGGED if is_bagged else DENSE
+    if is_several:
+        return () if is_bagged else SPARSE_OF_SEVERAL
+    return BAGGED_SPARSE if is_bagged else SPARSE
 
 
 def list_large(
@@ -100,15 +103,14 @@ def list_large(
     is_numbers = all(test.kind == "number" for test in train.tests)
     n_rows, n_columns = train.matrix.shape
     n_classes = int(train.rows.class_ids.max()) + 1
-    is_small = n_rows <= MANY_ROWS
+    is_little, is_small = n_rows <= LITTLE_ROWS, n_rows <= MANY_ROWS
     if family == "auto":
         wide = replace(
             small, is_bagged=False, n_leaves=max(WIDE_LEAVES, small.n_leaves)
         )
-        is_several = n_classes > SEVERAL_CLASSES
-        tradeoffs = WIDE_OF_SEVERAL if is_several else WIDE_DENSE
+        tradeoffs = WIDE if is_small else WIDE_SPARSE
         large += [
-            replace(wide, tradeoff=t) for t in (tradeoffs if is_small else WIDE_SPARSE)
+            replace(wide, tradeoff=t) for t in (WIDE_DENSE if is_little else tradeoffs)
         ]
         if n_columns >= LEAST_COLUMNS:
             gains = rank_columns(train, n_classes, small.n_jobs)
@@ -116,7 +118,6 @@ def list_large(
             for share in FEW_COLUMNS if is_small else FEW_SPARSE:
                 columns = _choose_columns(gains, prices.full, share)
                 large.append(replace(few, tradeoff=0.0, columns=columns))
-    is_little = n_rows <= FOREST_ROWS
     if is_numbers and (family == "forest" or (family == "auto" and is_little)):
         large.append(ForestPlan(FOREST_TREES, FOREST_LEAVES, seed, small.n_jobs))
     return large
