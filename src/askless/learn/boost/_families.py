@@ -25,7 +25,7 @@ LITTLE_ROWS, MANY_ROWS = 1_500, 5_000
 # boosters take half of the time; on seven made problems of 425 to 3,550 rows they cost
 # 8 % more at the same error, so that all are grown where rows are few.
 SEVERAL_CLASSES = 3
-# How much costs count, of small boosters; of several classes, of many rows, and of both.
+# How much costs count, of small boosters; of several classes, of many rows, of both.
 # Without the last one of the first two, cheap budgets find nothing.
 DENSE = (0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5)
 DENSE_OF_SEVERAL = (0.0, 0.001, 0.004, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5)
