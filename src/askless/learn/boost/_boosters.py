@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -189,9 +190,9 @@ def grow_policy(
     if isinstance(plan, ForestPlan):
         return plan.grow(train, classes, costs, names)
     lightgbm, tests = import_lightgbm(), train.tests
-    data, held_out = train.keep(
-        (plan.columns, id(valid)), lambda: _bin(plan, train, valid, len(classes))
-    )
+    # Of each thread its own: LightGBM writes on what it grows on.
+    key = (get_ident(), plan.columns, id(valid))
+    data, held_out = train.keep(key, lambda: _bin(plan, train, valid, len(classes)))
     prices = costs.price_list(tests).full
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
