@@ -183,6 +183,7 @@ def processor_seconds(pid):
     return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
+@pytest.mark.skipif("ASKLESS_SANITIZED" in os.environ, reason="sanitizers take time")
 @pytest.mark.skipif(os.name != "posix", reason="no pseudo terminals there")
 def test_a_terminal_shows_a_bar_before_scikit_learn_is_there(folder):
     """The default learner on as many columns as a health survey has."""
