@@ -380,7 +380,8 @@ def test_more_classes_grow_fewer_boosters():
     few, several = usual_tradeoffs(4_000, 3), usual_tradeoffs(4_000, 4)
     assert set(several) < set(few)
     assert few[-1] == several[-1]  # the cheapest end stays
-    assert usual_tradeoffs(4_000, 4, is_bagged=True) == ()
+    assert len(usual_tradeoffs(4_000, 4, is_bagged=True)) == 1
+    assert usual_tradeoffs(6_000, 4, is_bagged=True) == ()
     # Where rows are few, growing takes little time.
     assert usual_tradeoffs(1_000, 4) == few
 

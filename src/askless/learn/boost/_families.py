@@ -30,8 +30,11 @@ SEVERAL_CLASSES = 3
 DENSE = (0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5)
 DENSE_OF_SEVERAL = (0.0, 0.001, 0.004, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5)
 SPARSE, SPARSE_OF_SEVERAL = (0.001, 0.01, 0.04, 0.15), (0.04, 0.15)
-# The same of bagged boosters, of which several classes and more rows have none.
+# The same of bagged boosters; of several classes and many rows there are none. Of several
+# classes one is worth its time: where each class shows in features of its own, it errs a
+# tenth to a quarter less at small budgets.
 BAGGED_DENSE, BAGGED, BAGGED_SPARSE = (0.002, 0.008, 0.03), (0.002, 0.03), (0.008,)
+BAGGED_OF_SEVERAL = (0.03,)
 # The same of large boosters, which have as many leaves as LightGBM's default.
 WIDE_LEAVES = 31
 WIDE_DENSE, WIDE = (0.0, 0.0005, 0.002, 0.008, 0.03, 0.12), (0.0, 0.0005, 0.002, 0.03)
@@ -67,7 +70,7 @@ def usual_tradeoffs(
     if n_rows <= LITTLE_ROWS:
         return BAGGED_DENSE if is_bagged else DENSE
     if n_rows <= MANY_ROWS and is_several:
-        return () if is_bagged else DENSE_OF_SEVERAL
+        return BAGGED_OF_SEVERAL if is_bagged else DENSE_OF_SEVERAL
     if n_rows <= MANY_ROWS:
         return BAGGED if is_bagged else DENSE
     if is_several:
