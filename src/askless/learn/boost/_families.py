@@ -30,9 +30,9 @@ SEVERAL_CLASSES = 3
 DENSE = (0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5)
 DENSE_OF_SEVERAL = (0.0, 0.001, 0.004, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5)
 SPARSE, SPARSE_OF_SEVERAL = (0.001, 0.01, 0.04, 0.15), (0.04, 0.15)
-# The same of bagged boosters; of several classes and many rows there are none. Of several
-# classes one is worth its time: where each class shows in features of its own, it errs a
-# tenth to a quarter less at small budgets.
+# The same of bagged boosters; of several classes and many rows there are none. Of
+# several classes one is worth its time: where each class shows in features of its own,
+# it errs a tenth to a quarter less at small budgets.
 BAGGED_DENSE, BAGGED, BAGGED_SPARSE = (0.002, 0.008, 0.03), (0.002, 0.03), (0.008,)
 BAGGED_OF_SEVERAL = (0.03,)
 # The same of large boosters, which have as many leaves as LightGBM's default.
