@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from askless._extras import import_extra
 from askless.learn import BudgetForestClassifier, CodeStore
-from askless.scale._extras import import_extra
-from askless.scale._train import add_counts, add_some, fit_on
+from askless.scale._counts import add_counts, add_some
+from askless.scale._train import fit_on
 
 __all__ = ["fit"]
 

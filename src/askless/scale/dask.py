@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from askless._extras import import_extra
 from askless.policy import Policy
-from askless.scale._extras import import_extra
 from askless.scale._fit_dask import DaskEngine, fit
 from askless.scale._frames import empty_frame, score_frame
 from askless.scale._parquet_parts import score_parts

@@ -34,7 +34,7 @@ from askless.learn.forest._curve import (
     best_within,
     measure_path,
 )
-from askless.learn.forest._grow import GrowthOptions, grow_trees
+from askless.learn.forest._grow import GrowthOptions, TreesToGrow, grow_trees
 from askless.learn.forest._lone_leaf import make_lone_leaf
 from askless.learn.forest._set_aside import (
     code_out_of_bag,
@@ -304,7 +304,7 @@ class BudgetForestClassifier(PolicyClassifier):
             return
         missing = range(n_old, self.n_estimators)
         nodes = self._grow_trees(
-            coded, like.prices, self._options(alpha), missing, n_threads
+            TreesToGrow(coded, like.prices, self._options(alpha), missing, n_threads)
         )
         if like.mistakes is not None:
             # Decided again, by the costs of mistakes.
