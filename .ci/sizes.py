@@ -246,11 +246,14 @@ def plain_lines(path: Path) -> list[tuple[int, str]]:
     else:
         lines = list(enumerate((text.strip() for text in strip_cython(source)), 1))
     # Closing brackets alone, and imports, are the same everywhere.
-    return [
-        (number, text)
-        for number, text in lines
-        if re.search(r"\w", text) and not re.match(r"(from|import|cimport)\b", text)
-    ]
+    found = []
+    is_listing = False  # inside the brackets of an import
+    for number, text in lines:
+        is_import = is_listing or re.match(r"(from|import|cimport)\b", text)
+        is_listing = bool(is_import) and ")" not in text and (is_listing or "(" in text)
+        if re.search(r"\w", text) and not is_import:
+            found.append((number, text))
+    return found
 
 
 def same_lines(paths: list[Path], n: int = SAME_LINES) -> list[tuple[str, str, int]]:
