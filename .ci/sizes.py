@@ -268,6 +268,7 @@ def same_lines(paths: list[Path], n: int = SAME_LINES) -> list[tuple[str, str, i
         for found in places.values()
         for k, one in enumerate(found)
         for other in found[k + 1 :]
+        if not _are_declaration_and_body(one[0], other[0])
     }
     runs = []
     for one, other in sorted(pairs):
@@ -282,6 +283,11 @@ def same_lines(paths: list[Path], n: int = SAME_LINES) -> list[tuple[str, str, i
             length += 1
         runs.append((_place(lines, one), _place(lines, other), length))
     return sorted(runs, key=lambda run: -run[2])
+
+
+def _are_declaration_and_body(one: Path, other: Path) -> bool:
+    # What a kernel declares in its .pxd it has to say again where it is written.
+    return one != other and one.with_suffix("") == other.with_suffix("")
 
 
 def _place(lines: dict[Path, list[tuple[int, str]]], at: tuple[Path, int]) -> str:

@@ -26,7 +26,7 @@ MB = 1e6
 LEAST_ON_ENGINES = 5_000_000
 # Of as many rows on, what a worker needs for a part is seen not to grow.
 LEAST_IN_PARTS = 1_000_000
-# Trees of a forest that is grown as tasks. What an engine takes for each worker, such as
+# Trees of a forest that is grown as tasks. What an engine takes for a worker, such as
 # the start of one that replaces a worker that was killed, shows in small forests. The
 # largest forest, of a minute in memory, is grown at one size.
 N_TREES = (2, 20)
