@@ -47,7 +47,7 @@ def fit(
 ) -> BudgetForestClassifier:
     """Fit a forest from a store, its trees grown by the executors of Spark.
 
-    The forest is the one that ``estimator.fit(store)`` grows, to the last bit.
+    The forest is the same as that of ``estimator.fit(store)``, to the last bit.
     Executors need Askless installed.
 
     Parameters

@@ -37,7 +37,7 @@ def score(
     Returns
     -------
     pyspark.sql.DataFrame
-        The kept columns, then what is told of each row. Nothing is computed yet.
+        The kept columns, then the results of each row. Nothing is computed yet.
 
     Examples
     --------

@@ -41,10 +41,10 @@ CHUNK = 1 << 24
 class CodeStore:
     """Coded rows on disk, for learners to grow on without having them in memory.
 
-    The tests and codes are those that forests and greedy trees make in memory of the
-    same rows, so that what they grow is the same to the last bit. Boosters grow on the
-    codes in place of bins of their own: nearly the same. Give a store to ``fit`` in
-    place of rows: ``BudgetForestClassifier(...).fit(store)``.
+    The tests and codes are the same that forests and greedy trees make of the rows in
+    memory, so that they learn the same model from a store, to the last bit. Boosters
+    use the codes in place of bins of their own, and learn nearly the same. Give a store
+    to ``fit`` in place of rows: ``BudgetForestClassifier(...).fit(store)``.
 
     Attributes
     ----------
@@ -219,17 +219,17 @@ class CodeStore:
     ) -> CodeStore:
         """Code rows that need not fit in memory, and return the store of them.
 
-        Rows are read twice: once to choose levels, and once to code them. The memory is
-        that of some parts of `batch_rows` rows and of a sample of 200,000 rows, however
-        many rows there are; on disk the codes are there twice for a while. The store is
-        whole or not there. What is stopped goes on where it was when the same store is
-        written again.
+        Rows are read twice: once to choose levels, and once to code them. Memory is
+        needed for a few batches of `batch_rows` rows and for a sample of 200,000 rows,
+        however many rows there are. While the store is written, the codes are on disk
+        twice. A store is written completely or not at all; a write that was stopped
+        continues when the same store is written again.
 
         Parameters
         ----------
         source : path, or iterable of frames
             A CSV or Parquet file, a folder of Parquet files, or frames of any library
-            that can be gone through twice.
+            that can be iterated over twice.
         target : str
             The column of the classes; all others are tests.
         path : str or Path
