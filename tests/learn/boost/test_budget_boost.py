@@ -136,6 +136,17 @@ def test_with_few_rows_those_left_out_of_growing_are_chosen_by_too(rows):
             assert all(np.array_equal(joined[:60], some) for joined, some in both)
 
 
+def test_no_point_lets_only_some_folds_buy_a_first_feature(rows):
+    """With a price of 1 each, a mean cost between 0 and 1 cannot be had."""
+    X, y = rows[0][:300], rows[1][:300]
+    few = {"n_estimators": 15, "tradeoffs": (0.01, 0.1), "bagged_tradeoffs": ()}
+    few |= {"family": "boost", "n_folds": 3, "random_state": 0}
+    boost = BudgetBoostClassifier(**few).fit(X, y)
+    costs = [point.cost for _, point in boost._candidates.points()]
+    assert min(costs) == 0.0
+    assert not any(0.0 < cost < 1.0 for cost in costs)
+
+
 def test_folds_are_left_out_where_a_class_is_rare_or_rows_are_many(rows, monkeypatch):
     X, y = rows
     rare = np.where(np.arange(200) < 3, "rare", y[:200])

@@ -185,6 +185,10 @@ def list_stops(trace: Trace, final: NDArray[np.float64]) -> Stops:
 def join_stops(parts: list[Stops]) -> Stops:
     """Return the stops of several groups of rows as those of one.
 
+    Before the first purchase, a model is equally sure of every row. Models grown alike
+    differ a little there, and a threshold between them would be judged by what only
+    some of them buy. So all are taken to be as sure as the first one.
+
     Parameters
     ----------
     parts : list of Stops
@@ -196,8 +200,11 @@ def join_stops(parts: list[Stops]) -> Stops:
         # A row stays as it was when it settled.
         return np.pad(steps, ((0, 0), (0, n_wide - steps.shape[1])), mode="edge")
 
+    reached = np.vstack([widen(part.reached) for part in parts])
+    is_open = np.isfinite(reached[:, 0])
+    reached[is_open, 0] = parts[0].reached[0, 0]
     return Stops(
-        np.vstack([widen(part.reached) for part in parts]),
+        np.maximum.accumulate(reached, axis=1),
         np.vstack([widen(part.cost) for part in parts]),
         np.vstack([widen(part.predicted) for part in parts]),
         np.concatenate([part.last for part in parts]),

@@ -25,7 +25,6 @@ from askless.learn._stages import warn_interrupted
 from askless.learn.boost._booster_rows import BoosterRows, choose_tests
 from askless.learn.boost._boosters import BoosterPlan, import_lightgbm
 from askless.learn.boost._calibrate import (
-    Stops,
     join_stops,
     list_thresholds,
     trace_stops,
@@ -214,7 +213,7 @@ class BudgetBoostRegressor(PolicyRegressor):
             list(plans),
             self.models_,
             [list_thresholds(parts[0][0]) for parts in stops],
-            [join_stops(_begin_alike([part for part, _ in parts])) for parts in stops],
+            [join_stops([part for part, _ in parts]) for parts in stops],
             np.concatenate([part.class_ids for part in rows]).astype(np.float64),
             _join_weights(rows),
             np.repeat(whole, [part.n_rows for part in rows]) if len(rows) > 1 else None,
@@ -391,22 +390,6 @@ def _take_some(rows: BoosterRows, random_state: Any) -> BoosterRows:
         return rows
     drawn = check_random_state(random_state).permutation(n_rows)[:MOST_TRACED]
     return rows.take(np.sort(drawn))
-
-
-def _begin_alike(parts: list[Stops]) -> list[Stops]:
-    """Return stops that all stop before the first purchase, or none of them.
-
-    Before it, a booster is as sure of every row. Boosters grown alike differ a little,
-    and a threshold between them would be judged by what only some of them buy.
-    """
-    first = parts[0].reached[:1, :1]
-    alike = [parts[0]]
-    for part in parts[1:]:
-        reached = part.reached.copy()
-        is_open = np.isfinite(reached[:, :1])
-        reached[:, :1] = np.where(is_open, first, reached[:, :1])
-        alike.append(replace(part, reached=reached))
-    return alike
 
 
 def _join_weights(parts: list[KnownRows]) -> NDArray[np.float64] | None:
