@@ -246,11 +246,14 @@ def plain_lines(path: Path) -> list[tuple[int, str]]:
     else:
         lines = list(enumerate((text.strip() for text in strip_cython(source)), 1))
     # Closing brackets alone, and imports, are the same everywhere.
-    return [
-        (number, text)
-        for number, text in lines
-        if re.search(r"\w", text) and not re.match(r"(from|import|cimport)\b", text)
-    ]
+    found = []
+    is_listing = False  # inside the brackets of an import
+    for number, text in lines:
+        is_import = is_listing or re.match(r"(from|import|cimport)\b", text)
+        is_listing = bool(is_import) and ")" not in text and (is_listing or "(" in text)
+        if re.search(r"\w", text) and not is_import:
+            found.append((number, text))
+    return found
 
 
 def same_lines(paths: list[Path], n: int = SAME_LINES) -> list[tuple[str, str, int]]:
@@ -265,6 +268,7 @@ def same_lines(paths: list[Path], n: int = SAME_LINES) -> list[tuple[str, str, i
         for found in places.values()
         for k, one in enumerate(found)
         for other in found[k + 1 :]
+        if not _are_declaration_and_body(one[0], other[0])
     }
     runs = []
     for one, other in sorted(pairs):
@@ -279,6 +283,11 @@ def same_lines(paths: list[Path], n: int = SAME_LINES) -> list[tuple[str, str, i
             length += 1
         runs.append((_place(lines, one), _place(lines, other), length))
     return sorted(runs, key=lambda run: -run[2])
+
+
+def _are_declaration_and_body(one: Path, other: Path) -> bool:
+    # What a kernel declares in its .pxd it has to say again where it is written.
+    return one != other and one.with_suffix("") == other.with_suffix("")
 
 
 def _place(lines: dict[Path, list[tuple[int, str]]], at: tuple[Path, int]) -> str:

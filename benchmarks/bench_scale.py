@@ -26,6 +26,11 @@ MB = 1e6
 LEAST_ON_ENGINES = 5_000_000
 # Of as many rows on, what a worker needs for a part is seen not to grow.
 LEAST_IN_PARTS = 1_000_000
+# Trees of a forest that is grown as tasks. What an engine takes for a worker, such as
+# the start of one that replaces a worker that was killed, shows in small forests. The
+# largest forest, of a minute in memory, is grown at one size.
+N_TREES = (2, 20)
+N_TREES_ONCE = 100
 # Spark takes minutes for each number of parts; one size is enough.
 MOST_ON_SPARK = 5_000_000
 
@@ -229,7 +234,9 @@ def run(quick: bool) -> list[dict[str, object]]:
         for n_rows in sizes:
             is_large = n_rows >= LEAST_ON_ENGINES or n_rows == sizes[-1]
             measure_growing(steps, n_rows, 2, is_large)
-            for n_trees in (2, 20) if is_large else ():
+            for n_trees in N_TREES if is_large else ():
                 measure_trees(steps, n_rows, n_trees)
+            if n_rows == LEAST_ON_ENGINES:
+                measure_trees(steps, n_rows, N_TREES_ONCE)
         measure_limit(steps, most)
     return steps.rows

@@ -13,7 +13,7 @@ ROOT = "askless"  # the layer of askless/__init__.py
 # From the bottom up. Packages on one line are siblings that do not know each other.
 STACK = [
     ["_disk", "_text", "exceptions"],
-    ["_progress"],
+    ["_extras", "_progress"],
     ["_core"],
     ["problem"],
     ["policy"],

@@ -156,3 +156,18 @@ def test_equal_runs_of_lines_are_found_once(tmp_path, n_same):
         Path(tmp_path, f"{name}.py").write_text("\n".join(lines) + "\n")
     runs = sizes.same_lines(sorted(tmp_path.glob("*.py")), 6)
     assert runs == ([("a.py:3", "b.py:3", n_same)] if n_same >= 6 else [])
+
+
+def test_imports_are_not_said_twice(tmp_path):
+    names = "".join(f"    name_{i},\n" for i in range(9))
+    for name in ("a", "b"):
+        text = f"from somewhere import (\n{names})\n\n{name} = name_1(\n    1\n)\n"
+        Path(tmp_path, f"{name}.py").write_text(text)
+    assert sizes.same_lines(sorted(tmp_path.glob("*.py")), 6) == []
+
+
+def test_a_declaration_and_its_body_are_one(tmp_path):
+    lines = "".join(f"    cdef int call_{i}(self)\n" for i in range(9))
+    for name in ("a.pyx", "a.pxd"):
+        Path(tmp_path, name).write_text(f"cdef class A:\n{lines}")
+    assert sizes.same_lines(sorted(tmp_path.iterdir()), 6) == []

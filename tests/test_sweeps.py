@@ -1,6 +1,9 @@
 """Sweeps give the same whoever runs them, and go on where they were stopped."""
 
 import json
+import os
+import shutil
+import sys
 
 import joblib
 import numpy as np
@@ -57,6 +60,29 @@ def test_a_frontier_is_the_same_on_ray(ray_cluster, expected):
     register_ray()
     with joblib.parallel_config("ray", n_jobs=2):
         assert measure() == expected
+
+
+# Spark says so of pandas 3, which is not used here; sessions leave sockets behind.
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
+def test_a_frontier_is_the_same_on_spark(expected):
+    joblibspark = pytest.importorskip("joblibspark", reason="joblibspark is missing")
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("Spark needs Java, which is not installed")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    session = (
+        sql.SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.host", "127.0.0.1")
+        .getOrCreate()
+    )
+    joblibspark.register_spark()
+    try:
+        with joblib.parallel_config("spark", n_jobs=2):
+            assert measure() == expected
+    finally:
+        session.stop()
 
 
 def test_n_jobs_is_enough_to_run_fits_at_once(expected):

@@ -144,7 +144,9 @@ def __getattr__(name: str) -> _Any:
         return version("askless")
     if name in _SUBPACKAGES or name == "testing":
         return _import_module(f"askless.{name}")
-    for home in _HOMES if name in __all__ else ():
+    # A function such as `solve` lives in the package of its name: no other is imported.
+    homes = sorted(_HOMES, key=lambda home: home != name)
+    for home in homes if name in __all__ else ():
         module = _import_module(f"askless.{home}")
         if name in module.__all__:
             globals()[name] = getattr(module, name)

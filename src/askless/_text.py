@@ -5,7 +5,7 @@ It must not know where text is shown, nor what it means.
 
 from __future__ import annotations
 
-__all__ = ["escape_unprintable"]
+__all__ = ["escape_unprintable", "is_number_text"]
 
 
 def escape_unprintable(text: str, *, keep_lines: bool = False) -> str:
@@ -32,3 +32,18 @@ def escape_unprintable(text: str, *, keep_lines: bool = False) -> str:
         return text
     kept = "\n" if keep_lines else ""
     return "".join(c if c.isprintable() or c in kept else repr(c)[1:-1] for c in text)
+
+
+def is_number_text(text: str) -> bool:
+    """Return whether text reads as a number.
+
+    Examples
+    --------
+    >>> is_number_text("1e3"), is_number_text("nan"), is_number_text("one")
+    (True, True, False)
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

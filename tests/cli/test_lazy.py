@@ -59,3 +59,13 @@ def test_every_name_is_found_and_no_other():
     assert askless.learn.GreedyTreeClassifier is askless.GreedyTreeClassifier
     with pytest.raises(AttributeError, match="has no attribute 'solv'"):
         _ = askless.solv
+
+
+def test_every_name_of_the_learners_is_found_and_no_other():
+    from askless import learn
+
+    assert sorted(learn.__all__) == sorted(learn._HOMES)
+    assert all(getattr(learn, name) is not None for name in learn.__all__)
+    assert dir(learn) == sorted(learn.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'GreedyTree'"):
+        _ = learn.GreedyTree

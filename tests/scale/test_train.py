@@ -1,5 +1,7 @@
 """Trees that are grown by tasks, over trees or parts of rows, are the same trees."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from askless.learn import CodeStore
 from askless.policy._file import policy_digest
 from askless.scale import _rows
 from askless.scale._train import LocalEngine, fit_on
+from tests.cli.test_lazy import modules_after
 
 
 def make_frame(rng, n=6000):
@@ -79,3 +82,30 @@ def test_what_cannot_be_grown_says_so(store):
         fit_on(LocalEngine(), askless.GreedyTreeClassifier(), store)
     with pytest.raises(InvalidOptionError, match="CodeStore"):
         fit_on(LocalEngine(), forest, [[1.0]])
+
+
+class Recorder(LocalEngine):
+    """Keeps what workers would be sent."""
+
+    def __init__(self):
+        self.sent = []
+
+    def map(self, function, items):
+        self.sent.append((function, list(items)))
+        return super().map(function, items)
+
+
+def test_a_worker_that_grows_trees_imports_no_learner(store, tmp_path):
+    # What a worker imports, the one that comes when it is lost imports again.
+    engine = Recorder()
+    forest = askless.BudgetForestClassifier(n_estimators=2, random_state=0)
+    fit_on(engine, forest, store)
+    path = tmp_path / "sent"
+    path.write_bytes(pickle.dumps(engine.sent))
+    code = (
+        "import pickle, pathlib\n"
+        f"sent = pathlib.Path({str(path)!r}).read_bytes()\n"
+        "for function, items in pickle.loads(sent):"
+        "\n    assert len([function(item) for item in items]) == 2"
+    )
+    assert not modules_after(code) & {"sklearn", "scipy", "pandas", "pyarrow"}

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
+from askless._extras import import_extra
 from askless.cli._output import say
-from askless.exceptions import MissingExtraError
 from askless.serve import create_app, make_key
 
 __all__ = ["serve_command"]
@@ -91,13 +91,7 @@ def serve_command(
     app = create_app(
         policies, db=db, keys=keys, cors=cors, hosts=names, durable=durable
     )
-    try:
-        from askless.serve._server import run_server
-    except ImportError as error:
-        raise MissingExtraError(
-            "Serving must have the extra 'serve'. Got an environment without it. "
-            "Install it: pip install 'askless[serve]'."
-        ) from error
+    run_server = import_extra("askless.serve._server", "serve", "Serving").run_server
     logging.getLogger("askless.serve").addHandler(logging.StreamHandler())
     say(f"Askless on http://{host}:{port} (Ctrl-C to stop)", err=True)
     run_server(app, host=host, port=port)

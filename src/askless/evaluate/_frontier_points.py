@@ -13,12 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from askless._disk import write_whole
+from askless._extras import import_extra
 from askless.evaluate._frontier_html import to_html
-from askless.exceptions import (
-    DataFileError,
-    InvalidOptionError,
-    MissingExtraError,
-)
+from askless.exceptions import DataFileError, InvalidOptionError
 from askless.problem._frames import make_frame
 
 __all__ = ["Frontier", "FrontierPoint"]
@@ -181,15 +178,9 @@ class Frontier:
         -------
         matplotlib axes
         """
-        try:
-            from matplotlib.figure import Figure
-        except ImportError as error:
-            raise MissingExtraError(
-                "Plots need matplotlib. Got none installed. Run: pip install "
-                "'askless[plot]'"
-            ) from error
+        figure = import_extra("matplotlib.figure", "plot", "Plotting")
         if ax is None:
-            ax = Figure(figsize=(5.2, 3.6), layout="constrained").subplots()
+            ax = figure.Figure(figsize=(5.2, 3.6), layout="constrained").subplots()
         scale = 100.0 if percent and self.metric == "error" else 1.0
         for number, (name, points) in enumerate(self.curves().items()):
             ax.errorbar(

@@ -8,7 +8,8 @@ from __future__ import annotations
 from io import BytesIO
 from typing import Any
 
-from askless.exceptions import InvalidOptionError, MissingExtraError
+from askless._extras import import_extra
+from askless.exceptions import InvalidOptionError
 from askless.export._colours import REST, blend
 from askless.export._labels import one_tree
 from askless.export._layout import BOLD, shorten, text_width, tidy
@@ -174,14 +175,7 @@ def to_pdf(
 
 
 def _find_matplotlib() -> Any:
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise MissingExtraError(
-            "Plotting needs the package matplotlib. Got none installed. Install it: "
-            "pip install 'askless[plot]'."
-        ) from error
-    return matplotlib
+    return import_extra("matplotlib", "plot", "Plotting")
 
 
 def _save(figure: Any, **options: Any) -> bytes:

@@ -20,7 +20,7 @@ from askless._progress import Callback, Reporter
 from askless.exceptions import DegeneratePolicyWarning, InvalidOptionError
 from askless.learn._checks import check_max_cost
 from askless.learn._class_weight import weigh_classes
-from askless.learn._examples import Examples, StoredExamples, Values
+from askless.learn._examples import Examples, KnownRows, StoredExamples, Values
 from askless.learn._max_cost import hide_dear_tests, limit_policy
 from askless.learn._mistakes import settle_costs
 from askless.learn._reading import (
@@ -37,7 +37,17 @@ from askless.learn.store._code_store import CodeStore
 from askless.policy import Policy, explain_degenerate
 from askless.problem._jobs import count_threads
 
-__all__ = ["CostClassifier", "CostEstimator", "PolicyClassifier", "PolicyEstimator"]
+__all__ = [
+    "CostClassifier",
+    "CostEstimator",
+    "LearningEstimator",
+    "PolicyClassifier",
+    "PolicyEstimator",
+    "Validation",
+]
+
+# What ``fit`` is given to validate on: X_valid, y_valid, eval_set.
+Validation = tuple[Any, Any, Any]
 
 
 class CostEstimator(BaseEstimator):
@@ -79,6 +89,89 @@ class CostEstimator(BaseEstimator):
         return tags
 
 
+class LearningEstimator(CostEstimator):
+    """Base of the estimators that learn from rows: one ``fit`` for all of them.
+
+    Subclasses say how to read what ``fit`` is given (``_read``), how to learn from it
+    (``_learn``), and how well validation rows are predicted (``_measure``).
+    """
+
+    @abstractmethod
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any, valid: Validation, reporter: Reporter
+    ) -> tuple[Examples, dict[str, Any]]:
+        """Return examples, and the attributes to set once they are learned from."""
+
+    @abstractmethod
+    def _learn(self, examples: Examples) -> None:
+        """Learn from examples. Sets ``point_`` if it chooses on validation rows."""
+
+    @abstractmethod
+    def _measure(self, examples: Examples, valid: KnownRows) -> ValidationPoint:
+        """Return what validation rows pay, and how often they are wrong."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        X_valid: Any = None,
+        y_valid: Any = None,
+        eval_set: Any = None,
+        verbose: bool = False,
+        callbacks: Callback | Iterable[Callback] | None = None,
+    ) -> Self:
+        """Learn from examples.
+
+        Parameters
+        ----------
+        X : frame, mapping of columns, or array-like of shape (n_rows, n_tests)
+            Raw values. Numbers are compared with thresholds, everything else branches
+            by value; NaN and None are missing. ``BudgetForestClassifier``,
+            ``GreedyTreeClassifier`` and ``BudgetBoostClassifier`` also take a
+            :class:`CodeStore`, in place of rows and classes.
+        y : array-like of shape (n_rows,)
+            The class of each row, or the number that a regressor predicts. A store has
+            classes of its own.
+        sample_weight : array-like of shape (n_rows,), optional
+            The weight of each row.
+        X_valid, y_valid : optional
+            Validation rows, which are not learned from. A learner that has something
+            to choose, such as how many trees a budget allows, chooses on them; without
+            them it sets some of the rows aside. ``point_`` tells what the model costs
+            and how often it errs on them.
+        eval_set : pair of X_valid and y_valid, or a list of one, optional
+            Validation rows as LightGBM and XGBoost take them:
+            ``eval_set=[(X_valid, y_valid)]``.
+        verbose : bool, default=False
+            Print how a long fit goes.
+        callbacks : callable or several, optional
+            Each is called with a :class:`~askless.solve.Progress` at every step of a
+            long fit: what was tried, and the best so far. One that returns True ends
+            it with the best so far.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
+        examples, learned = self._read(
+            X,
+            y,
+            sample_weight,
+            (X_valid, y_valid, eval_set),
+            Reporter(callbacks, verbose=verbose),
+        )
+        self.point_ = None
+        self._learn(examples)
+        for name, value in learned.items():
+            setattr(self, name, value)
+        if self.point_ is None and examples.valid is not None:
+            self.point_ = self._measure(examples, examples.valid)
+        return self
+
+
 class PolicyEstimator(CostEstimator):
     """Base of the estimators that learn a policy and let it decide."""
 
@@ -110,7 +203,7 @@ class PolicyEstimator(CostEstimator):
         return tags
 
 
-class CostClassifier(ClassifierMixin, CostEstimator):
+class CostClassifier(ClassifierMixin, LearningEstimator):
     """Base of all classifiers: reads what ``fit`` is given, and prices decisions.
 
     Subclasses set ``costs``, ``mistakes`` and ``n_jobs`` in ``__init__``, and say how
@@ -123,58 +216,12 @@ class CostClassifier(ClassifierMixin, CostEstimator):
     _prices_classes: ClassVar[bool] = False
 
     @abstractmethod
-    def _learn(self, examples: Examples) -> None:
-        """Learn from examples. Sets ``point_`` if it chooses on validation rows."""
-
-    @abstractmethod
     def _mistake_matrix(self) -> NDArray[np.float64] | None:
         """Return what mistakes cost, if that is known."""
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        X_valid: Any = None,
-        y_valid: Any = None,
-        eval_set: Any = None,
-        verbose: bool = False,
-        callbacks: Callback | Iterable[Callback] | None = None,
-    ) -> Self:
-        """Learn from examples.
-
-        Parameters
-        ----------
-        X : frame, mapping of columns, or array-like of shape (n_rows, n_tests)
-            Raw values. Numbers are compared with thresholds, everything else branches
-            by value; NaN and None are missing. A :class:`CodeStore` in
-            place of rows and classes is taken by ``BudgetForestClassifier``,
-            ``GreedyTreeClassifier`` and ``BudgetBoostClassifier``.
-        y : array-like of shape (n_rows,)
-            The class of each row; a store has its own.
-        sample_weight : array-like of shape (n_rows,), optional
-            The weight of each row.
-        X_valid, y_valid : optional
-            Validation rows, which are not learned from. A learner that has something
-            to choose, such as how many trees a budget allows, chooses on them; without
-            them it sets some of the rows aside. ``point_`` tells what the model does on
-            them.
-        eval_set : pair of rows and classes, or a list of one, optional
-            The same as LightGBM and XGBoost are given it: ``eval_set=[(X_valid,
-            y_valid)]``.
-        verbose : bool, default=False
-            Print how a long fit goes.
-        callbacks : callable or several, optional
-            Each is called with a :class:`~askless.solve.Progress` at every step of a
-            long fit: what was tried, and the best so far. One that returns True ends
-            it with the best so far.
-
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
-        """
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any, valid: Validation, reporter: Reporter
+    ) -> tuple[Examples, dict[str, Any]]:
         # A warm start goes on from what was learned, and so keeps the columns.
         is_warm = getattr(self, "warm_start", False) and hasattr(self, "classes_")
         is_store = isinstance(X, CodeStore)
@@ -184,6 +231,7 @@ class CostClassifier(ClassifierMixin, CostEstimator):
         else:
             known = read_known_rows(self, X, y, sample_weight, reset=not is_warm)
         rows, names, classes = known
+        X_valid, y_valid, eval_set = valid
         settled = (
             rows,
             names,
@@ -191,21 +239,18 @@ class CostClassifier(ClassifierMixin, CostEstimator):
             settle_costs(self.costs, len(names), self.mistakes),
             count_threads(self.n_jobs),
             read_validation_rows(self, X_valid, y_valid, classes, eval_set),
-            Reporter(callbacks, verbose=verbose),
+            reporter,
         )
         examples = (
             StoredExamples(*settled, coded=X.code()) if is_store else Examples(*settled)
         )
         if not self._prices_classes:
             examples = weigh_classes(examples, self.class_weight)
-        self.point_ = None
-        self._learn(examples)
-        self.classes_ = classes
-        valid = examples.valid
-        if self.point_ is None and valid is not None:
-            decided, paid = self._run(valid.values)
-            self.point_ = measure_rows(valid, decided, paid, examples.classes)
-        return self
+        return examples, {"classes_": classes}
+
+    def _measure(self, examples: Examples, valid: KnownRows) -> ValidationPoint:
+        decided, paid = self._run(valid.values)
+        return measure_rows(valid, decided, paid, examples.classes)
 
     def _check_store(self, store: CodeStore, y: Any, sample_weight: Any) -> None:
         if not self._reads_codes:

@@ -160,8 +160,24 @@ class StoredExamples(Examples):
         return self.coded
 
 
+class CodedTests:
+    """What kernels want to know of the tests of coded rows."""
+
+    tests: tuple[Test, ...]
+
+    @property
+    def n_levels(self) -> NDArray[np.int32]:
+        """How many levels each test has."""
+        return np.array([test.n_levels for test in self.tests], dtype=np.int32)
+
+    @property
+    def is_ordered(self) -> NDArray[np.uint8]:
+        """Which tests are compared with a threshold."""
+        return np.array([test.kind == "number" for test in self.tests], dtype=np.uint8)
+
+
 @dataclass(frozen=True)
-class CodedExamples:
+class CodedExamples(CodedTests):
     """Examples as the growers want them.
 
     Attributes
@@ -190,16 +206,6 @@ class CodedExamples:
     def n_rows(self) -> int:
         """How many rows there are, those that are set aside included."""
         return int(self.codes.shape[1])
-
-    @property
-    def n_levels(self) -> NDArray[np.int32]:
-        """How many levels each test has."""
-        return np.array([test.n_levels for test in self.tests], dtype=np.int32)
-
-    @property
-    def is_ordered(self) -> NDArray[np.uint8]:
-        """Which tests are compared with a threshold."""
-        return np.array([test.kind == "number" for test in self.tests], dtype=np.uint8)
 
     @property
     def class_ids(self) -> NDArray[np.int32]:

@@ -22,6 +22,7 @@ from askless.policy._decide import decide_classes
 from askless.policy._parts import MOST, check_parts
 from askless.policy._upwards import HandedUp
 from askless.problem import Coding, Outcome, PriceList, Test
+from askless.problem._coding import HasCoding
 from askless.problem._costs import as_costs
 from askless.problem._frames import Columns, clean_columns, is_frame
 from askless.problem._jobs import count_threads
@@ -29,7 +30,7 @@ from askless.problem._jobs import count_threads
 __all__ = ["MOST", "Policy", "count_threads", "number_decisions", "raw_columns"]
 
 
-class Policy(HandedUp, ABC):
+class Policy(HandedUp, HasCoding, ABC):
     """Answers so far in, next test or decision out.
 
     Parameters
@@ -69,16 +70,6 @@ class Policy(HandedUp, ABC):
         check_parts(
             self.coding.names, self.classes, prices, mistakes, self.answers_number
         )
-
-    @property
-    def tests(self) -> tuple[Test, ...]:
-        """The tests that the policy may buy."""
-        return self.coding.tests
-
-    @property
-    def test_names(self) -> tuple[str, ...]:
-        """Names of the tests, in order."""
-        return self.coding.names
 
     @cached_property
     def test_by_name(self) -> dict[str, Test]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from askless.policy._base import Policy
 from askless.policy._tree import Tree
+from askless.policy.forest._forest import Forest
 
 __all__ = ["explain_degenerate"]
 
@@ -35,6 +36,9 @@ def explain_degenerate(policy: Policy) -> str | None:
             f"{policy.classes[0]!r}, so it decides that at once. Check the column of "
             "classes."
         )
+    if isinstance(policy, Forest) and (policy.test[policy.tree_start[:-1]] >= 0).any():
+        # Some tree tests. A state would make what only walking rows needs.
+        return None
     start = policy.initial_state()
     decision = policy.classes[policy.decision(start)]
     if policy.next_test(start) is None:

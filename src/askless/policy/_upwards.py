@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 if TYPE_CHECKING:
     from askless.run import CaseResult, RunReport, Session
 
-__all__ = ["HandedUp", "find_above"]
+__all__ = ["BuyingTerms", "HandedUp", "find_above"]
+
+# What those who buy for many cases limit beside the terms of a case.
+LIMITS = ("max_workers", "total_budget", "on_result")
 
 
 def find_above(layer: str, name: str) -> Any:
@@ -27,6 +30,20 @@ def find_above(layer: str, name: str) -> Any:
     True
     """
     return getattr(import_module(f"askless.{layer}"), name)
+
+
+class BuyingTerms(TypedDict, total=False):
+    """The options of all methods that buy tests; see :meth:`HandedUp.run`.
+
+    Their defaults are those of ``askless.run.Terms``, which checks them.
+    """
+
+    budget: float | None
+    retries: int
+    backoff: float
+    timeout: float | None
+    on_failure: str
+    errors: type[Exception] | tuple[type[Exception], ...]
 
 
 class HandedUp:
@@ -43,13 +60,7 @@ class HandedUp:
         self,
         fetch: Callable[[Any, str], Any],
         case: Any = None,
-        *,
-        budget: float | None = None,
-        retries: int = 0,
-        backoff: float = 0.0,
-        timeout: float | None = None,
-        on_failure: str = "skip",
-        errors: type[Exception] | tuple[type[Exception], ...] = (),
+        **terms: Unpack[BuyingTerms],
     ) -> CaseResult:
         """Buy tests for one case until the policy decides.
 
@@ -105,10 +116,7 @@ class HandedUp:
         >>> policy.run(hall).decision
         'bulb'
         """
-        terms = find_above("run", "Terms")(
-            budget, retries, backoff, timeout, on_failure, errors
-        )
-        result: CaseResult = find_above("run", "run_case")(self, fetch, case, terms)
+        result: CaseResult = self._buy("run_case", fetch, case, terms)
         return result
 
     def run_many(
@@ -119,12 +127,7 @@ class HandedUp:
         max_workers: int = 1,
         total_budget: float | None = None,
         on_result: Callable[[CaseResult], object] | None = None,
-        budget: float | None = None,
-        retries: int = 0,
-        backoff: float = 0.0,
-        timeout: float | None = None,
-        on_failure: str = "skip",
-        errors: type[Exception] | tuple[type[Exception], ...] = (),
+        **terms: Unpack[BuyingTerms],
     ) -> RunReport:
         """Buy tests for many cases, several at a time.
 
@@ -163,31 +166,15 @@ class HandedUp:
         >>> report.decisions == list(table.case_classes[:4])
         True
         """
-        terms = find_above("run", "Terms")(
-            budget, retries, backoff, timeout, on_failure, errors
-        )
-        report: RunReport = find_above("run", "run_cases")(
-            self,
-            fetch,
-            cases,
-            terms,
-            max_workers=max_workers,
-            total_budget=total_budget,
-            on_result=on_result,
-        )
+        limits = (max_workers, total_budget, on_result)
+        report: RunReport = self._buy("run_cases", fetch, cases, terms, *limits)
         return report
 
     async def run_async(
         self,
         fetch: Callable[[Any, str], Awaitable[Any]],
         case: Any = None,
-        *,
-        budget: float | None = None,
-        retries: int = 0,
-        backoff: float = 0.0,
-        timeout: float | None = None,
-        on_failure: str = "skip",
-        errors: type[Exception] | tuple[type[Exception], ...] = (),
+        **terms: Unpack[BuyingTerms],
     ) -> CaseResult:
         """Do what :meth:`run` does with a ``fetch`` that is to be awaited.
 
@@ -203,11 +190,7 @@ class HandedUp:
         >>> asyncio.run(askless.solve(table).policy.run_async(fetch)).decision
         'dimmer'
         """
-        terms = find_above("run", "Terms")(
-            budget, retries, backoff, timeout, on_failure, errors
-        )
-        run_case_async = find_above("run", "run_case_async")
-        result: CaseResult = await run_case_async(self, fetch, case, terms)
+        result: CaseResult = await self._buy("run_case_async", fetch, case, terms)
         return result
 
     async def run_many_async(
@@ -218,27 +201,21 @@ class HandedUp:
         max_workers: int = 16,
         total_budget: float | None = None,
         on_result: Callable[[CaseResult], object] | None = None,
-        budget: float | None = None,
-        retries: int = 0,
-        backoff: float = 0.0,
-        timeout: float | None = None,
-        on_failure: str = "skip",
-        errors: type[Exception] | tuple[type[Exception], ...] = (),
+        **terms: Unpack[BuyingTerms],
     ) -> RunReport:
         """Do what :meth:`run_many` does with a ``fetch`` that is to be awaited."""
-        terms = find_above("run", "Terms")(
-            budget, retries, backoff, timeout, on_failure, errors
-        )
-        report: RunReport = await find_above("run", "run_cases_async")(
-            self,
-            fetch,
-            cases,
-            terms,
-            max_workers=max_workers,
-            total_budget=total_budget,
-            on_result=on_result,
-        )
+        limits = (max_workers, total_budget, on_result)
+        many = self._buy("run_cases_async", fetch, cases, terms, *limits)
+        report: RunReport = await many
         return report
+
+    def _buy(
+        self, name: str, fetch: Any, cases: Any, terms: BuyingTerms, *limits: Any
+    ) -> Any:
+        """Call a function of the layer above that runs policies."""
+        checked = find_above("run", "Terms")(**terms)
+        named = dict(zip(LIMITS, limits, strict=False))
+        return find_above("run", name)(self, fetch, cases, checked, **named)
 
     # Pictures.
 

@@ -23,6 +23,7 @@ from askless.problem._tests import MAX_LEVELS, CodeArray, Outcome, Test, code_dt
 
 __all__ = [
     "Coding",
+    "HasCoding",
     "category_test",
     "distinct_outcomes",
     "float32_cuts",
@@ -326,3 +327,19 @@ class Coding:
                 )
             codes[i] = column
         return codes
+
+
+class HasCoding:
+    """What has a coding has its tests."""
+
+    coding: Coding
+
+    @property
+    def tests(self) -> tuple[Test, ...]:
+        """The tests, in order."""
+        return self.coding.tests
+
+    @property
+    def test_names(self) -> tuple[str, ...]:
+        """Names of the tests, in order."""
+        return self.coding.names

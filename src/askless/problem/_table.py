@@ -17,7 +17,7 @@ from askless.exceptions import (
     InvalidTableError,
     suggest_name,
 )
-from askless.problem._coding import Coding
+from askless.problem._coding import Coding, HasCoding
 from askless.problem._costs import Costs, as_costs
 from askless.problem._frames import list_some
 from askless.problem._identical import merge_identical
@@ -43,7 +43,7 @@ from askless.problem._table_parts import (
     number_classes,
     take_classes,
 )
-from askless.problem._tests import Outcome, Test
+from askless.problem._tests import Outcome
 from askless.problem.likelihood._cells import Likelihoods, set_cells, take_cases
 from askless.problem.likelihood._repeats import plan_repeats, repeat_costs
 from askless.problem.likelihood._sources import LikelihoodSources
@@ -57,7 +57,7 @@ PARTS = (
 )  # fmt: skip
 
 
-class Table(LikelihoodSources):
+class Table(HasCoding, LikelihoodSources):
     """What each test shows for each case, with classes, weights and costs.
 
     Parameters
@@ -197,16 +197,6 @@ class Table(LikelihoodSources):
         own = [array for array in self.likelihoods if array is not None]
         for array in (*arrays, *self.chances, *own):
             array.flags.writeable = False
-
-    @property
-    def tests(self) -> tuple[Test, ...]:
-        """The tests, in order."""
-        return self.coding.tests
-
-    @property
-    def test_names(self) -> tuple[str, ...]:
-        """Names of the tests, in order."""
-        return self.coding.names
 
     @property
     def n_cases(self) -> int:

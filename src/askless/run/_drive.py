@@ -80,16 +80,29 @@ def _try(
                 outcome = _call_within(terms.timeout, fetch, purchase.case, test)
             purchase.check(test, check_arrived(outcome, method="run"))
         except Exception as error:
-            _raise_unless_named(error, test, terms)
-            if attempt <= terms.retries:
+            if _is_tried_again(purchase, test, error, attempt):
                 _sleep(terms.wait(attempt), is_cancelled)
                 continue
-            if terms.on_failure == "raise":
-                raise
-            purchase.fail(test, error, attempt)
         else:
             purchase.deliver(test, outcome)
         return
+
+
+def _is_tried_again(
+    purchase: Purchase, test: str, error: Exception, attempt: int
+) -> bool:
+    """Return whether to fetch once more; if not, the test has failed.
+
+    Raises the error if it is a mistake in a program, or if failures are to be raised.
+    """
+    terms = purchase.terms
+    _raise_unless_named(error, test, terms)
+    if attempt <= terms.retries:
+        return True
+    if terms.on_failure == "raise":
+        raise error
+    purchase.fail(test, error, attempt)
+    return False
 
 
 def _raise_unless_named(error: Exception, test: str, terms: Terms) -> None:
@@ -161,13 +174,9 @@ async def _try_async(purchase: Purchase, fetch: AsyncFetch, test: str) -> None:
                 raise TimeoutError(text) from error
             purchase.check(test, outcome)
         except Exception as error:
-            _raise_unless_named(error, test, terms)
-            if attempt <= terms.retries:
+            if _is_tried_again(purchase, test, error, attempt):
                 await asyncio.sleep(terms.wait(attempt))
                 continue
-            if terms.on_failure == "raise":
-                raise
-            purchase.fail(test, error, attempt)
         else:
             purchase.deliver(test, outcome)
         return

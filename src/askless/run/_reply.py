@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Literal, NamedTuple
 
+from askless._text import is_number_text
 from askless.exceptions import InvalidAnswerError, suggest_name
 from askless.problem import Outcome, Test
 from askless.problem._frames import list_some
@@ -157,15 +158,7 @@ def numbers_choices(test: Test) -> bool:
     >>> numbers_choices(Test("dots", "category", outcomes=(1, 2, 3)))
     False
     """
-    return not any(_is_number(str(outcome)) for outcome in test.outcomes)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return not any(is_number_text(str(outcome)) for outcome in test.outcomes)
 
 
 def _read_number(test: Test, typed: str) -> float:

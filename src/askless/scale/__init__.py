@@ -1,7 +1,7 @@
-"""Beyond one machine: rows that do not fit in memory, engines that already exist.
+"""Beyond one machine: rows that do not fit in memory, and work on clusters.
 
-Arrow comes in and goes out; the modules :mod:`askless.scale.dask`,
-:mod:`askless.scale.spark` and :mod:`askless.scale.ray` hand the same work to an engine.
+Rows are read and results returned as Arrow data; the modules :mod:`askless.scale.dask`,
+:mod:`askless.scale.spark` and :mod:`askless.scale.ray` run the same work on a cluster.
 This package knows policies and learners by their public names. It does not know how
 they decide or learn.
 """

@@ -37,7 +37,7 @@ def score_batches(
     also: Sequence[str] = (),
     n_jobs: int | None = None,
 ) -> Any:
-    """Decide rows batch by batch: Arrow in, Arrow out, as many rows as there are.
+    """Decide any number of rows, batch by batch; takes and returns Arrow data.
 
     Parameters
     ----------

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from askless._extras import import_extra
 from askless.learn import BudgetForestClassifier, CodeStore
-from askless.scale._extras import import_extra
-from askless.scale._train import add_counts, add_some, fit_on
+from askless.scale._counts import add_counts, add_some
+from askless.scale._train import fit_on
 
 __all__ = ["fit"]
 
@@ -63,22 +64,23 @@ def fit(
 ) -> BudgetForestClassifier:
     """Fit a forest from a store, its trees grown by the workers of Dask.
 
-    The forest is the one that ``estimator.fit(store)`` grows, to the last bit, also
-    where a worker is lost on the way.
+    The forest is the same as that of ``estimator.fit(store)``, to the last bit, even if
+    a worker is lost while it is grown.
 
     Parameters
     ----------
     estimator : BudgetForestClassifier
-        What to fit; it comes back fitted.
+        The estimator to fit; it is also returned.
     store : CodeStore
         The rows. Every worker must see its folder under the same path.
     split : {"trees", "rows"}, default="trees"
-        A task for each tree, which needs the memory of its sample, or one for each
-        part of the rows, which needs that of a part and takes longer.
+        "trees": a task for each tree; a worker needs memory for a bootstrap sample.
+        "rows": a task for each part of the rows; a worker needs memory for one part,
+        and the fit takes longer.
     n_parts : int, optional
-        Into how many parts rows are divided; of about 250,000 rows by default.
+        With "rows": how many parts; by default, parts of about 250,000 rows.
     client : distributed.Client, optional
-        Where to run; the client at hand by default.
+        Where to run; the current client by default.
 
     Examples
     --------

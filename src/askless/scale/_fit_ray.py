@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from askless._extras import import_extra
 from askless.learn import BudgetForestClassifier, CodeStore
-from askless.scale._extras import import_extra
-from askless.scale._train import add_counts, fit_on
+from askless.scale._counts import add_two
+from askless.scale._train import fit_on
 
 __all__ = ["fit"]
 
@@ -26,7 +27,7 @@ class RayEngine:
     def sum(self, function: Callable[[Any], Any], items: Sequence[Any]) -> Any:
         """Return the sum of what a function makes of each item."""
         waiting = self._submit(function, items)
-        add = self.ray.remote(_add_two)
+        add = self.ray.remote(add_two)
         while len(waiting) > 1:
             pairs = zip(waiting[::2], waiting[1::2], strict=False)
             odd = waiting[len(waiting) // 2 * 2 :]
@@ -38,10 +39,6 @@ class RayEngine:
         return [remote.remote(item) for item in items]
 
 
-def _add_two(a: Any, b: Any) -> Any:
-    return add_counts([a, b])
-
-
 def fit(
     estimator: BudgetForestClassifier,
     store: CodeStore,
@@ -51,7 +48,7 @@ def fit(
 ) -> BudgetForestClassifier:
     """Fit a forest from a store, its trees grown by the workers of Ray.
 
-    The forest is the one that ``estimator.fit(store)`` grows, to the last bit.
+    The forest is the same as that of ``estimator.fit(store)``, to the last bit.
 
     Parameters
     ----------

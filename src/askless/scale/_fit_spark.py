@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from askless._extras import import_extra
 from askless.learn import BudgetForestClassifier, CodeStore
-from askless.scale._extras import import_extra
-from askless.scale._train import add_counts, fit_on
+from askless.scale._counts import add_two
+from askless.scale._train import fit_on
 
 __all__ = ["fit"]
 
@@ -30,7 +31,7 @@ class SparkEngine:
         # A few parts for each core; those of one are added up before they are sent.
         n_slices = min(len(items), SLICES_PER_CORE * self.context.defaultParallelism)
         counted = self._parallel(items, n_slices).map(function)
-        return counted.treeReduce(lambda a, b: add_counts([a, b]))
+        return counted.treeReduce(add_two)
 
     def _parallel(self, items: Sequence[Any], n_slices: int | None = None) -> Any:
         return self.context.parallelize(list(items), max(1, n_slices or len(items)))
@@ -46,7 +47,7 @@ def fit(
 ) -> BudgetForestClassifier:
     """Fit a forest from a store, its trees grown by the executors of Spark.
 
-    The forest is the one that ``estimator.fit(store)`` grows, to the last bit.
+    The forest is the same as that of ``estimator.fit(store)``, to the last bit.
     Executors need Askless installed.
 
     Parameters

@@ -21,7 +21,12 @@ from askless._core.greedy._options import GrowthRows
 from askless.exceptions import InvalidOptionError
 from askless.learn import CodeStore
 from askless.learn._examples import CodedExamples
-from askless.learn.forest._grow import GrowthOptions, is_simple, tree_key
+from askless.learn.forest._grow import (
+    GrowthOptions,
+    TreesToGrow,
+    is_simple,
+    tree_key,
+)
 from askless.policy import Nodes
 from askless.problem import PriceList
 from askless.scale._row_tasks import (
@@ -96,21 +101,10 @@ class RowsGrower:
         self.n_parts = n_parts or max(1, -(-store.n_rows // PART_ROWS))
         self.small_rows = SMALL_ROWS if small_rows is None else small_rows
 
-    def __call__(
-        self,
-        examples: CodedExamples,
-        prices: PriceList,
-        options: GrowthOptions,
-        trees: Sequence[int],
-        n_jobs: int,
-    ) -> Nodes:
-        """Grow the trees of these numbers and return their nodes."""
-        rows = GrowthRows(
-            examples.codes,
-            examples.class_rows,
-            examples.n_levels,
-            examples.is_ordered,
-        )
+    def __call__(self, asked: TreesToGrow) -> Nodes:
+        """Grow trees and return their nodes."""
+        examples, prices, options = asked.examples, asked.prices, asked.options
+        rows = asked.rows()
         if not is_simple(rows, prices, options):
             raise InvalidOptionError(
                 'split="rows" must have numbers, prices that do not depend on the '
@@ -119,7 +113,7 @@ class RowsGrower:
             )
         start = np.cumsum([0, *(examples.n_levels + 1)]).astype(np.int64)
         growth = Growth(self, prices, options, rows, start, self._divide(examples))
-        return Nodes.join(growth.grow(trees))
+        return Nodes.join(growth.grow(asked.trees))
 
     def _divide(self, examples: CodedExamples) -> list[Part]:
         ends = np.linspace(0, examples.n_rows, self.n_parts + 1).astype(np.int64)

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from askless._extras import import_extra
 from askless.exceptions import InvalidOptionError, InvalidTableError, suggest_name
 from askless.policy import Policy
 from askless.policy._base import number_decisions
 from askless.problem._frames import list_some
 from askless.run._decide_rows import decide_rows
-from askless.scale._extras import import_extra
 
 __all__ = ["ALSO", "Scorer"]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from askless._extras import import_extra
 from askless.policy import Policy
-from askless.scale._extras import import_extra
 from askless.scale._fit_dask import DaskEngine, fit
 from askless.scale._frames import empty_frame, score_frame
 from askless.scale._parquet_parts import score_parts
@@ -24,8 +24,8 @@ def score(
     Parameters
     ----------
     policy : Policy
-        What to ask and what to decide. With a client it is scattered: each worker gets
-        it once.
+        The policy that decides the rows. With a client it is scattered: each worker
+        gets it once.
     ddf : dask.dataframe.DataFrame
         The rows. Only the columns that can be asked and those kept are read.
     keep, also : sequence of str, default=()
@@ -34,7 +34,7 @@ def score(
     Returns
     -------
     dask.dataframe.DataFrame
-        The kept columns, then what is told of each row; partitions and index as they
+        The kept columns, then the results of each row; partitions and index as they
         were. Nothing is computed yet.
 
     Examples
@@ -71,14 +71,14 @@ def score_parquet(
 ) -> int:
     """Decide the rows of Parquet files, which workers read and write themselves.
 
-    Rows go from file to file, in the processes of the workers, as in one process; Dask
-    carries only what to do. So every worker must see the files and the folder under
-    the same paths: a shared disk.
+    Workers read rows from files and write results to files; Dask only distributes the
+    list of parts. So every worker must see the files and the folder under the same
+    paths: a shared disk.
 
     Parameters
     ----------
     policy : Policy
-        What to ask and what to decide; it is written into the folder, from where
+        The policy that decides the rows. It is written into the folder, from where
         workers load it.
     source : path, or list of paths
         A Parquet file, a folder of them, or several. Only the columns that can be
@@ -91,7 +91,7 @@ def score_parquet(
     keep, also : sequence of str, default=()
         See :func:`askless.scale.score_batches`.
     client : distributed.Client, optional
-        Where to run; the client at hand by default.
+        Where to run; the current client by default.
 
     Returns
     -------

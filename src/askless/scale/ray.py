@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from askless._extras import import_extra
 from askless.policy import Policy
 from askless.scale._batches import score_stream
-from askless.scale._extras import import_extra
 from askless.scale._fit_ray import RayEngine, fit
 from askless.scale._parquet_parts import score_parts
 from askless.scale._scorer import Scorer
@@ -24,7 +24,7 @@ def score(
     Parameters
     ----------
     policy : Policy
-        What to ask and what to decide; put into the object store once.
+        The policy that decides the rows; it is put into the object store once.
     dataset : ray.data.Dataset
         The rows. Only the columns that can be asked and those kept are read.
     keep, also : sequence of str, default=()
@@ -33,7 +33,7 @@ def score(
     Returns
     -------
     ray.data.Dataset
-        The kept columns, then what is told of each row. Nothing is computed yet.
+        The kept columns, then the results of each row. Nothing is computed yet.
 
     Examples
     --------

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from askless._extras import import_extra
 from askless.policy import Policy
 from askless.scale._batches import score_stream
-from askless.scale._extras import import_extra
 from askless.scale._fit_spark import SparkEngine, fit
 from askless.scale._parquet_parts import score_parts
 from askless.scale._scorer import Scorer
@@ -37,7 +37,7 @@ def score(
     Returns
     -------
     pyspark.sql.DataFrame
-        The kept columns, then what is told of each row. Nothing is computed yet.
+        The kept columns, then the results of each row. Nothing is computed yet.
 
     Examples
     --------

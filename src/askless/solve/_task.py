@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askless._progress import Reporter
-from askless.policy import Policy
+from askless.policy import Nodes, Policy, Tree
 from askless.problem import Outcome, Table
 from askless.problem._possible import find_indistinct
 from askless.problem._tests import CodeArray
@@ -74,6 +74,30 @@ class Task:
         alike.
         """
         return self.table.has_unknown or self.stop in ("neighbourhood", "clique")
+
+    def make_tree(
+        self, nodes: Nodes, objective: Literal["total"] | None = None
+    ) -> Tree:
+        """Return the policy of some nodes, which decides for the classes of the task.
+
+        Examples
+        --------
+        >>> table = Table([[0], [1]], ["a", "b"])
+        >>> task = Task(table, table.classes, table.class_ids, None, "expected")
+        >>> from askless.policy import NodesBuilder
+        >>> builder = NodesBuilder()
+        >>> builder.add_leaf({0: 1.0, 1: 1.0})
+        >>> task.make_tree(builder.build()).n_nodes
+        1
+        """
+        return Tree(
+            self.table.tests,
+            self.classes,
+            self.table.prices,
+            nodes=nodes,
+            mistakes=self.mistakes,
+            objective=objective,
+        )
 
 
 def part_of_task(make: Callable[[Task], Part]) -> Callable[[Task], Part]:

@@ -369,11 +369,7 @@ class PlainGrower:
         )
         if split is None:
             return leaf, context
-        total = split.price if self.sample_value == "cost" else 0.0
-        below = due
-        if self.is_bought_together(split.test, due, context):
-            below = sum(self.totals(rows))
-        inside = self.buy(split.test, context)
+        total, below, inside = self.enter(rows, split, due, context)
         for j, (_, part) in enumerate(self.parts(rows, split.test, split.cut)):
             cost, after = self.price_sample(
                 part, kept, plain_child_key(key, split.test, split.cut, j), below,
@@ -385,6 +381,16 @@ class PlainGrower:
             return leaf, context
         return total, inside if due > 0 else context
 
+    def enter(
+        self, rows: Rows, split: Split, due: float, context: Context
+    ) -> tuple[float, float, Context]:
+        """Return the price of a split, what is due below it, and what is paid there."""
+        total = split.price if self.sample_value == "cost" else 0.0
+        below = due
+        if self.is_bought_together(split.test, due, context):
+            below = sum(self.totals(rows))
+        return total, below, self.buy(split.test, context)
+
     def price_split(
         self,
         rows: Rows,
@@ -395,11 +401,7 @@ class PlainGrower:
         split: Split,
     ) -> float:
         """Return what a split costs with the best samples after it."""
-        total = split.price if self.sample_value == "cost" else 0.0
-        below = due
-        if self.is_bought_together(split.test, due, context):
-            below = sum(self.totals(rows))
-        inside = self.buy(split.test, context)
+        total, below, inside = self.enter(rows, split, due, context)
         for j, (_, part) in enumerate(self.parts(rows, split.test, split.cut)):
             branch_key = plain_child_key(key, split.test, split.cut, j)
             samples = [

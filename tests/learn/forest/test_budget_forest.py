@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,7 @@ from askless.learn._checks import ALPHA_GRID
 from askless.learn._examples import code_examples
 from askless.learn._reading import number_classes
 from askless.learn.forest._curve import ForestPoint, best_within
-from askless.learn.forest._grow import GrowthOptions, grow_trees
+from askless.learn.forest._grow import GrowthOptions, TreesToGrow, grow_trees
 from askless.testing import check_policy
 
 PLAIN = {
@@ -161,13 +162,13 @@ def test_the_fast_grower_grows_the_general_growers_trees(rng, batch):
     rng = rng.spawn(4)[batch]
     for _ in range(40):
         examples, prices, options = random_case(rng)
-        fast = grow_trees(examples, prices, GrowthOptions(**options), range(2), 1)
-        plain = grow_trees(
-            examples, prices, GrowthOptions(**options, use_fast=False), range(2), 1
-        )
+        usual = GrowthOptions(**options)
+        asked = TreesToGrow(examples, prices, usual, range(2))
+        fast = grow_trees(asked)
+        plain = grow_trees(replace(asked, options=replace(usual, use_fast=False)))
         try:
             assert use_fast_bytes(False) is False
-            slow = grow_trees(examples, prices, GrowthOptions(**options), range(2), 1)
+            slow = grow_trees(asked)
         finally:
             use_fast_bytes(True)
         for name, expected in plain.arrays().items():

@@ -15,7 +15,7 @@ This module must not know what becomes of the tree.
 
 cimport cython
 from libc.math cimport INFINITY
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from askless._core.greedy._counting cimport (
 from askless._core.greedy._impurity cimport mix_whole_weights
 from askless._core.greedy._limits cimport is_leaf
 from askless._core.greedy._options import GrowthLimits, RandomDraws
+from askless._core.base._room cimport make_room
 from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t, uint8_t
 
 
@@ -65,14 +66,9 @@ cdef class BagGrower:
         free(self.stack)
 
     cdef int push(self, const Pending* item) except -1 nogil:
-        cdef Pending* larger
-        if self.n_pending == self.stack_room:
-            self.stack_room = 2 * self.stack_room + 64
-            larger = <Pending*> realloc(self.stack, self.stack_room * sizeof(Pending))
-            if larger == NULL:
-                with gil:
-                    raise MemoryError("no memory left for the nodes to grow")
-            self.stack = larger
+        make_room(
+            <void**> &self.stack, &self.stack_room, self.n_pending + 1, sizeof(Pending)
+        )
         self.stack[self.n_pending] = item[0]
         self.n_pending += 1
         return 0

@@ -5,7 +5,7 @@ makes two sets and moves nothing. This module must not know how a node came to b
 """
 
 from libc.math cimport INFINITY
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memset
 
 import numpy as np
@@ -16,6 +16,7 @@ from askless._core.bagging._task cimport (
 )
 from askless._core.greedy._impurity cimport mix_whole_weights
 from askless._core.greedy._limits cimport is_leaf
+from askless._core.base._room cimport make_room
 from askless._core.base._types cimport float64_t, int32_t, intp_t, uint8_t, uint64_t
 
 
@@ -80,16 +81,9 @@ cdef class SetGrower:
         free(self.stack)
 
     cdef int push(self, const PendingSet* item) except -1 nogil:
-        cdef PendingSet* larger
-        if self.n_pending == self.stack_room:
-            self.stack_room = 2 * self.stack_room + 64
-            larger = <PendingSet*> realloc(
-                self.stack, self.stack_room * sizeof(PendingSet)
-            )
-            if larger == NULL:
-                with gil:
-                    raise MemoryError("no memory left for the nodes to grow")
-            self.stack = larger
+        make_room(
+            <void**> &self.stack, &self.stack_room, self.n_pending + 1, sizeof(PendingSet)
+        )
         self.stack[self.n_pending] = item[0]
         self.n_pending += 1
         return 0

@@ -4,7 +4,7 @@ The backbone is another module's business. This one turns chains into nodes in p
 without recursion, and must not know how a chain was found.
 """
 
-from libc.stdlib cimport free, qsort, realloc
+from libc.stdlib cimport free, qsort
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from askless._core.chain._backbone cimport Backbone, Step
 from askless._core.chain._coverage cimport compare_ints
 from askless._core.tree._store cimport TreeBuffer
+from askless._core.base._room cimport make_room
 from askless._core.base._types cimport float64_t, int32_t, intp_t, uint8_t
 
 
@@ -39,19 +40,6 @@ cdef struct CallRecord:
 RECORD_FIELDS = (
     "node", "parent", "n_cases", "pairs", "budget", "spent_on_weight", "spent_on_pairs",
 )
-
-
-cdef int extend(void** array, intp_t* room, intp_t needed, size_t size) except -1 nogil:
-    cdef void* larger
-    if needed <= room[0]:
-        return 0
-    room[0] = max(64, 2 * needed)
-    larger = realloc(array[0], room[0] * size)
-    if larger == NULL:
-        with gil:
-            raise MemoryError("no memory left for the nodes to grow")
-    array[0] = larger
-    return 0
 
 
 cdef class DecTreeGrower:
@@ -88,7 +76,7 @@ cdef class DecTreeGrower:
         free(self.records)
 
     cdef int push(self, Pending item) except -1 nogil:
-        extend(
+        make_room(
             <void**> &self.stack, &self.stack_room, self.n_pending + 1, sizeof(Pending)
         )
         self.stack[self.n_pending] = item
@@ -131,7 +119,7 @@ cdef class DecTreeGrower:
         self.record_call(item)
         item.call = self.n_records - 1
         item.step = self.n_steps
-        extend(
+        make_room(
             <void**> &self.steps, &self.step_room,
             self.n_steps + self.backbone.n_steps, sizeof(Step),
         )
@@ -155,7 +143,10 @@ cdef class DecTreeGrower:
 
     cdef int record_call(self, const Pending* item) except -1 nogil:
         cdef CallRecord* call
-        extend(<void**> &self.records, &self.record_room, self.n_records + 1, sizeof(CallRecord))
+        make_room(
+            <void**> &self.records, &self.record_room, self.n_records + 1,
+            sizeof(CallRecord),
+        )
         call = self.records + self.n_records
         call.node = <float64_t> self.tree.n_nodes
         call.parent = <float64_t> item.call

@@ -39,5 +39,6 @@ cdef class LazyGreedy(Coverage):
     cdef void refresh(self, intp_t test) noexcept nogil
     cdef void refresh_all(self) noexcept nogil
     cdef bint settle_top(self, float64_t most) noexcept nogil
+    cdef intp_t visit_next(self, intp_t* n, float64_t least) noexcept nogil
     cdef bint refresh_ties(self, float64_t most) noexcept nogil
     cdef intp_t take_winner(self, float64_t most) noexcept nogil

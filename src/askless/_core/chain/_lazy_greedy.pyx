@@ -137,26 +137,35 @@ cdef class LazyGreedy(Coverage):
                 self.sift_down(0)
         return False
 
+    cdef intp_t visit_next(self, intp_t* n, float64_t least) noexcept nogil:
+        """Take the last of n places to visit; list those below it if its bound is least.
+
+        Bounds never rise on the way down the heap.
+        """
+        cdef intp_t place, below
+        n[0] -= 1
+        place = self.to_visit[n[0]]
+        if self.bound[self.heap[place]] >= least:
+            for below in range(2 * place + 1, min(2 * place + 3, self.n_heap)):
+                self.to_visit[n[0]] = <int32_t> below
+                n[0] += 1
+        return place
+
     cdef bint refresh_ties(self, float64_t most) noexcept nogil:
         """Refresh what might tie with the top and come before it; return if any was.
 
         Tests of equal bounds come by index, so this finds only near ties, usually none.
         """
         cdef:
-            intp_t top = self.heap[0], n = 1, place, below, test
+            intp_t top = self.heap[0], n = 1, test
             # A bound may lie below its gain by a rounding error.
             float64_t least = self.bound[top] * (1 - 4 * TOLERANCE)
             bint is_any = False
         self.to_visit[0] = 0
         while n > 0:
-            n -= 1
-            place = self.to_visit[n]
-            test = self.heap[place]
+            test = self.heap[self.visit_next(&n, least)]
             if self.bound[test] < least:
                 continue
-            for below in range(2 * place + 1, min(2 * place + 3, self.n_heap)):
-                self.to_visit[n] = <int32_t> below
-                n += 1
             if (
                 test < top
                 and self.prices[test] <= most
@@ -172,25 +181,20 @@ cdef class LazyGreedy(Coverage):
         """Take out the smallest of the tests whose gain ties with the top."""
         cdef:
             intp_t winner = self.heap[0], winner_place = 0
-            intp_t n = 1, place, below, test
+            intp_t n = 1, place, test
             float64_t least = self.bound[winner] * (1 - TOLERANCE)
         self.to_visit[0] = 0
         while n > 0:
-            n -= 1
-            place = self.to_visit[n]
+            place = self.visit_next(&n, least)
             test = self.heap[place]
-            if self.bound[test] < least:
-                continue
             if (
-                test < winner
+                self.bound[test] >= least
+                and test < winner
                 and self.prices[test] <= most
                 and self.seen_at[test] == self.version
             ):
                 winner = test
                 winner_place = place
-            for below in range(2 * place + 1, min(2 * place + 3, self.n_heap)):
-                self.to_visit[n] = <int32_t> below
-                n += 1
         self.bound[winner] = -1.0
         self.sift_down(winner_place)
         return winner

@@ -154,11 +154,9 @@ cdef class Inducer:
         slack = SLACK_ERRORS if self.kind == BY_ERRORS else SLACK_COST * total
         if self.prunes and leaf <= total + slack:
             self.cut_off(place)
-            total = leaf
-            self.ws.path.unwind(marks)
-        if node.due <= 0:
-            self.ws.path.unwind(marks)
-        self.ws.top = top
+            self.ws.leave(node, marks, top, True)
+            return leaf
+        self.ws.leave(node, marks, top, False)
         return total
 
     cdef bint is_leaf(self, const Node* node, intp_t depth) noexcept nogil:

@@ -191,11 +191,9 @@ cdef class Sampler:
                 if self.use_bounds and total >= limit:
                     break
         if self.prunes and total >= leaf:
-            total = leaf
-            self.ws.path.unwind(marks)
-        if node.due <= 0:
-            self.ws.path.unwind(marks)
-        self.ws.top = top
+            self.ws.leave(node, marks, top, True)
+            return leaf
+        self.ws.leave(node, marks, top, False)
         return total
 
     cdef float64_t price_choice(

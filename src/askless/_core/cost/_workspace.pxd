@@ -121,6 +121,12 @@ cdef class Workspace:
         float64_t* below,
     ) noexcept nogil
 
+    # Be done with a node: give back the stack from `top` on, and take back payments
+    # after the first `marks`, unless something is due above it. A leaf has paid nothing.
+    cdef void leave(
+        self, const Node* node, intp_t marks, intp_t top, bint is_leaf
+    ) noexcept nogil
+
 
 # x log2 x, from a table where x is a whole number in it.
 cdef inline float64_t times_log(Workspace ws, float64_t x) noexcept nogil:

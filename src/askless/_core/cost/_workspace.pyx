@@ -203,6 +203,13 @@ cdef class Workspace:
                 self.code_weight[code] = total
         self.n_met = m
 
+    cdef void leave(
+        self, const Node* node, intp_t marks, intp_t top, bint is_leaf
+    ) noexcept nogil:
+        if is_leaf or node.due <= 0:
+            self.path.unwind(marks)
+        self.top = top
+
     cdef intp_t take(self, intp_t n) noexcept nogil:
         cdef:
             intp_t at = self.top

@@ -21,6 +21,19 @@ cdef inline uint64_t spread_state(
     return spread(key ^ scatter(open_groups) ^ scatter(scatter(<uint64_t> limit)))
 
 
+cdef inline bint may_be(
+    const Entry* entry, uint64_t key, intp_t n_cases, uint64_t open_groups,
+    int64_t limit,
+) noexcept nogil:
+    """Return whether an entry is a state, as far as can be told without its cases."""
+    return (
+        entry.key == key
+        and entry.n_cases == n_cases
+        and entry.open_groups == open_groups
+        and entry.limit == limit
+    )
+
+
 cdef class StateTable:
     """States and what is proved about them."""
 
@@ -49,10 +62,7 @@ cdef class StateTable:
         while self.entries[slot].first_case >= 0:
             entry = &self.entries[slot]
             if (
-                entry.key == key
-                and entry.n_cases == n_cases
-                and entry.open_groups == open_groups
-                and entry.limit == limit
+                may_be(entry, key, n_cases, open_groups, limit)
                 and memcmp(
                     self.arena + entry.first_case, cases, n_cases * sizeof(uint16_t)
                 ) == 0
@@ -74,12 +84,7 @@ cdef class StateTable:
             bint is_same
         while self.entries[slot].first_case >= 0:
             entry = &self.entries[slot]
-            if (
-                entry.key == key
-                and entry.n_cases == n_cases
-                and entry.open_groups == open_groups
-                and entry.limit == limit
-            ):
+            if may_be(entry, key, n_cases, open_groups, limit):
                 # As many cases as the part has, all of them in it: it is the part.
                 cases = self.arena + entry.first_case
                 is_same = True

@@ -6,7 +6,7 @@ the rows are cases of a known table or examples to learn from.
 """
 
 from libc.math cimport INFINITY
-from libc.stdlib cimport calloc, free, realloc
+from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -25,6 +25,7 @@ from askless._core.greedy._splits cimport Split
 from askless._core.base._keys cimport mix_with
 from askless._core.price._prices cimport Prices
 from askless._core.tree._store cimport TreeBuffer
+from askless._core.base._room cimport make_room
 from askless._core.base._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint8_t, uint64_t,
 )
@@ -85,14 +86,7 @@ cdef class GreedyGrower:
         free(self.stack)
 
     cdef int push(self, const Pending* item) except -1 nogil:
-        cdef Pending* larger
-        if self.n_pending == self.room:
-            self.room = max(64, 2 * self.room)
-            larger = <Pending*> realloc(self.stack, self.room * sizeof(Pending))
-            if larger == NULL:
-                with gil:
-                    raise MemoryError("no memory left for the nodes to grow")
-            self.stack = larger
+        make_room(<void**> &self.stack, &self.room, self.n_pending + 1, sizeof(Pending))
         self.stack[self.n_pending] = item[0]
         self.n_pending += 1
         return 0

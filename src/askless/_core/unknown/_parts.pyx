@@ -100,6 +100,13 @@ cdef void look_at(
 # Scores by weight.
 
 
+cdef inline float64_t weight_seen(
+    const View* view, intp_t code, float64_t chance
+) noexcept nogil:
+    """Return the weight that shows a code, that of unknown outcomes included."""
+    return view.parts[code].weight + chance * view.unknown_weight
+
+
 cdef float64_t bits_of_cases(UnknownTable table, const View* view) noexcept nogil:
     """Return the bits that a test tells about the case."""
     cdef:
@@ -110,9 +117,7 @@ cdef float64_t bits_of_cases(UnknownTable table, const View* view) noexcept nogi
         code = view.met[j]
         if code != view.unknown:
             c = chance_of(table, view.test, code)
-            logs += plogp(
-                (view.parts[code].weight + c * view.unknown_weight) / view.total
-            )
+            logs += plogp(weight_seen(view, code, c) / view.total)
             seen_logs += plogp(c)
             unseen -= c
     logs += draw_logs(share, table.sums[view.test, 2] - seen_logs, unseen)
@@ -132,9 +137,7 @@ cdef float64_t bits_of_classes(
         code = view.met[j]
         if code != view.unknown:
             c = chance_of(table, view.test, code)
-            logs += plogp(
-                (view.parts[code].weight + c * view.unknown_weight) / view.total
-            )
+            logs += plogp(weight_seen(view, code, c) / view.total)
             unseen -= c
             unseen_logs -= plogp(c)
     logs += draw_logs(view.unknown_weight / view.total, unseen_logs, unseen)
@@ -150,7 +153,7 @@ cdef float64_t score_gbs(UnknownTable table, const View* view) noexcept nogil:
         code = view.met[j]
         if code != view.unknown:
             c = chance_of(table, view.test, code)
-            m = view.parts[code].weight + c * view.unknown_weight
+            m = weight_seen(view, code, c)
             left += m * m
             seen += c * c
     left += view.unknown_weight * view.unknown_weight * max(
@@ -169,7 +172,7 @@ cdef float64_t edges_of_cases(UnknownTable table, const View* view) noexcept nog
         code = view.met[j]
         if code != view.unknown:
             c = chance_of(table, view.test, code)
-            m = view.parts[code].weight + c * view.unknown_weight
+            m = weight_seen(view, code, c)
             squares += view.parts[code].extra
             left += m * (
                 m * m - view.parts[code].extra - c * c * unknown_squares
@@ -190,7 +193,7 @@ cdef float64_t edges_of_classes(
         code = view.met[j]
         if code != view.unknown:
             c = chance_of(table, view.test, code)
-            m = view.parts[code].weight + c * view.unknown_weight
+            m = weight_seen(view, code, c)
             left += m * (
                 m * m - view.parts[code].extra - c * c * runs.unknown_squares
             ) / 2

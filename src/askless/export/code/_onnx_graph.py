@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.exceptions import InvalidOptionError, MissingExtraError
+from askless._extras import import_extra
+from askless.exceptions import InvalidOptionError
 from askless.problem import Outcome, Test
 
 __all__ = ["Features", "Graph", "NodeRows", "is_text"]
@@ -24,14 +25,7 @@ class Graph:
     """Collects nodes, tables, inputs and outputs, and gives them names."""
 
     def __init__(self) -> None:
-        try:
-            import onnx
-        except ImportError as error:
-            raise MissingExtraError(
-                "Writing ONNX needs the package onnx. Got none installed. Install it: "
-                "pip install 'askless[onnx]'."
-            ) from error
-        self.onnx: Any = onnx
+        self.onnx: Any = import_extra("onnx", "onnx", "Writing ONNX")
         self.nodes: list[Any] = []
         self.tables: list[Any] = []
         self.inputs: list[Any] = []

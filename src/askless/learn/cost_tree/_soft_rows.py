@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless._core.soft._out_of_bag import OutOfBag
-from askless.learn._examples import CodedExamples
+from askless.learn._examples import CodedExamples, CodedTests
 from askless.learn.trees._row_weights import scale_weights, settle_weights
 from askless.problem import Test
 from askless.problem._tests import CodeArray, code_dtype
@@ -35,7 +35,7 @@ LEAST_SHARE = 0.01
 
 
 @dataclass(frozen=True)
-class MergedRows:
+class MergedRows(CodedTests):
     """Distinct rows of codes and class, sorted, whatever the order of the examples.
 
     Attributes
@@ -56,16 +56,6 @@ class MergedRows:
     weights: NDArray[np.float64]
     pattern_start: NDArray[np.intp]
     n_classes: int
-
-    @property
-    def n_levels(self) -> NDArray[np.int32]:
-        """How many levels each test has."""
-        return np.array([test.n_levels for test in self.tests], dtype=np.int32)
-
-    @property
-    def is_ordered(self) -> NDArray[np.uint8]:
-        """Which tests are compared with a threshold."""
-        return np.array([test.kind == "number" for test in self.tests], dtype=np.uint8)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from askless.learn.forest._curve import (
     best_within,
     measure_path,
 )
-from askless.learn.forest._grow import GrowthOptions, grow_trees
+from askless.learn.forest._grow import GrowthOptions, TreesToGrow, grow_trees
 from askless.learn.forest._lone_leaf import make_lone_leaf
 from askless.learn.forest._set_aside import (
     code_out_of_bag,
@@ -53,10 +53,11 @@ USED, FEW_ERRORS = 0.5, 0.02
 class BudgetForestClassifier(PolicyClassifier):
     """A random forest whose mean cost for a case stays within a budget.
 
-    Trees are grown on bootstrap samples by the price of separating pairs of different
-    class, in the worst outcome of a test, so that rows rarely buy anything dear. Trees
-    are added while the mean cost on validation rows is within the budget; a row pays
-    for each test once over the whole forest.
+    Trees are grown on bootstrap samples. A split is scored by its price for each pair
+    of rows of different class that it separates, in the worst outcome of the test, so
+    that rows rarely buy an expensive test. Trees are added while the mean cost on
+    validation rows is within the budget; a row pays for each test once in the whole
+    forest.
 
     Parameters
     ----------
@@ -66,14 +67,15 @@ class BudgetForestClassifier(PolicyClassifier):
         The most that a row may cost on average, kept on the validation rows. None for
         no limit.
     mistakes : number, matrix or mapping, default=None
-        Cost of a wrong decision, ``mistakes[true][decision]``. Leaves or their sums
-        decide by it; trees are grown without. Those of `costs` by default.
+        Cost of a wrong decision, ``mistakes[true][decision]``. Leaves, or sums of
+        leaves, decide by it; growing trees does not use it. That of `costs` by default.
     n_estimators : int, default=40
-        The most trees.
+        The largest number of trees.
     alpha : float or sequence of float, default=None
-        How many rows of a class a leaf may hold before they count as mixed: larger ones
-        give smaller, cheaper trees. Of several the best is chosen on the validation
-        rows. By default 0 without a budget, and with one the paper's grid.
+        How many rows of a class a leaf may hold before it counts as mixed: larger
+        values give smaller, cheaper trees. Of several values the best is chosen on the
+        validation rows. The default is 0 without a budget, and the grid of the paper
+        with one.
     split : {"minimax", "expected"}, default="minimax"
         Whether a test is judged by its worst outcome or on average.
     thresholds : {"all", "random"}, default="all"
@@ -88,13 +90,13 @@ class BudgetForestClassifier(PolicyClassifier):
     max_depth : int, default=None
         Ask at most so many tests on any path of a tree.
     max_cost : float, default=None
-        The most that any row may cost. The forest that was chosen is then run as an
-        ensemble: a row buys what its open trees wait for most, and stops before it
-        could pay more. Tests that alone cost more are left out.
+        The most that any row may cost. The chosen forest is then run as an ensemble: a
+        row buys the test that its unfinished trees need most, and stops before it could
+        pay more. Tests that alone cost more are left out.
     min_weight : float, default=0.0
         Do not split a set of less weight.
     free_reuse : bool, default=False
-        Score a test that was already bought on the path as free.
+        Whether a test that was already bought on the path is scored as free.
     bootstrap : bool, default=True
         Grow each tree on about as many rows drawn with replacement: each row counts
         by a Poisson draw of mean 1, keyed by its number; else on all rows.
@@ -304,7 +306,7 @@ class BudgetForestClassifier(PolicyClassifier):
             return
         missing = range(n_old, self.n_estimators)
         nodes = self._grow_trees(
-            coded, like.prices, self._options(alpha), missing, n_threads
+            TreesToGrow(coded, like.prices, self._options(alpha), missing, n_threads)
         )
         if like.mistakes is not None:
             # Decided again, by the costs of mistakes.

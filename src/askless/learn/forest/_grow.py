@@ -26,7 +26,7 @@ from askless.policy import Nodes
 from askless.problem import PriceList
 from askless.problem._jobs import starting_threads
 
-__all__ = ["GrowthOptions", "bag_of", "grow_trees", "tree_key"]
+__all__ = ["GrowthOptions", "TreesToGrow", "bag_of", "grow_trees", "tree_key"]
 
 
 @dataclass(frozen=True)
@@ -84,21 +84,47 @@ def bag_of(
     return counts if counts.any() else once
 
 
-def grow_trees(
-    examples: CodedExamples,
-    prices: PriceList,
-    options: GrowthOptions,
-    trees: Sequence[int],
-    n_jobs: int,
-) -> Nodes:
-    """Grow the trees of these numbers and return their nodes."""
-    rows = GrowthRows(
-        examples.codes,
-        examples.class_rows,
-        examples.n_levels,
-        examples.is_ordered,
-        weights=examples.weights,
-    )
+@dataclass(frozen=True)
+class TreesToGrow:
+    """Some trees of a forest, and what they are grown from.
+
+    Attributes
+    ----------
+    examples : CodedExamples
+        All rows; each tree draws its own sample of them.
+    prices : PriceList
+        What tests cost.
+    options : GrowthOptions
+        How each tree is grown.
+    trees : sequence of int
+        The numbers of the trees in their forest.
+    n_jobs : int, default=1
+        Threads.
+    """
+
+    examples: CodedExamples
+    prices: PriceList
+    options: GrowthOptions
+    trees: Sequence[int]
+    n_jobs: int = 1
+
+    def rows(self) -> GrowthRows:
+        """Return the rows as kernels take them."""
+        examples = self.examples
+        return GrowthRows(
+            examples.codes,
+            examples.class_rows,
+            examples.n_levels,
+            examples.is_ordered,
+            weights=examples.weights,
+        )
+
+
+def grow_trees(asked: TreesToGrow) -> Nodes:
+    """Grow trees and return their nodes."""
+    examples, prices, options = asked.examples, asked.prices, asked.options
+    trees, n_jobs = asked.trees, asked.n_jobs
+    rows = asked.rows()
     if is_simple(rows, prices, options):
         bundles = _bundle(examples, prices)
         grown = _map(

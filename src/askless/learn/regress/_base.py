@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from askless._progress import Callback, Reporter
+from askless._progress import Reporter
 from askless.exceptions import DegeneratePolicyWarning, InvalidOptionError
-from askless.learn._base import PolicyEstimator
+from askless.learn._base import LearningEstimator, PolicyEstimator, Validation
 from askless.learn._checks import check_number
-from askless.learn._examples import Examples, Values
+from askless.learn._examples import Examples, KnownRows, Values
 from askless.learn._mistakes import settle_number_costs
 from askless.learn._reading import read_number_rows, read_valid_numbers
 from askless.learn._row_order import settle_order
@@ -33,7 +32,7 @@ from askless.problem._jobs import count_threads
 __all__ = ["PolicyRegressor"]
 
 
-class PolicyRegressor(RegressorMixin, PolicyEstimator):
+class PolicyRegressor(RegressorMixin, LearningEstimator, PolicyEstimator):
     """Base of the learners of numbers.
 
     Subclasses set ``costs``, ``loss``, ``mistakes`` and ``n_jobs`` in ``__init__``, and
@@ -49,46 +48,9 @@ class PolicyRegressor(RegressorMixin, PolicyEstimator):
     def _grow(self, examples: Examples) -> Policy:
         """Return a policy grown on examples. Sets ``point_`` if it chooses on rows."""
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        X_valid: Any = None,
-        y_valid: Any = None,
-        eval_set: Any = None,
-        verbose: bool = False,
-        callbacks: Callback | Iterable[Callback] | None = None,
-    ) -> Self:
-        """Learn from examples.
-
-        Parameters
-        ----------
-        X : frame, mapping of columns, or array-like of shape (n_rows, n_tests)
-            Raw values. Numbers are compared with thresholds, everything else branches
-            by value; NaN and None are missing.
-        y : array-like of shape (n_rows,)
-            The number of each row.
-        sample_weight : array-like of shape (n_rows,), optional
-            The weight of each row.
-        X_valid, y_valid : optional
-            Validation rows, which are not learned from. What there is to choose is
-            chosen on them; without them some of the rows are set aside. ``point_``
-            tells what the model does on them.
-        eval_set : pair of rows and numbers, or a list of one, optional
-            The same as LightGBM and XGBoost are given it.
-        verbose : bool, default=False
-            Print how a long fit goes.
-        callbacks : callable or several, optional
-            Each is called with a :class:`~askless.solve.Progress` at every step of a
-            long fit. One that returns True ends it with the best so far.
-
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
-        """
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any, valid: Validation, reporter: Reporter
+    ) -> tuple[Examples, dict[str, Any]]:
         if isinstance(X, CodeStore):
             raise InvalidOptionError(
                 f"{type(self).__name__} must be given rows. Got a store of codes, "
@@ -104,19 +66,18 @@ class PolicyRegressor(RegressorMixin, PolicyEstimator):
             (),
             settle_number_costs(self.costs, len(names)),
             count_threads(self.n_jobs),
-            read_valid_numbers(self, X_valid, y_valid, eval_set),
-            Reporter(callbacks, verbose=verbose),
+            read_valid_numbers(self, *valid),
+            reporter,
         )
-        self.point_: ValidationPoint | None = None
+        return examples, {}
+
+    def _learn(self, examples: Examples) -> None:
         self.policy_ = self._grow(
             settle_order(examples) if self._draws_rows else examples
         )
         reason = self._explain_degenerate(examples)
         if reason is not None:
             warnings.warn(reason, DegeneratePolicyWarning, stacklevel=count_frames())
-        if self.point_ is None and examples.valid is not None:
-            self.point_ = self._measure(examples)
-        return self
 
     def _explain_degenerate(self, examples: Examples) -> str | None:
         """Return why the policy has nothing to say, or None if it has."""
@@ -126,9 +87,7 @@ class PolicyRegressor(RegressorMixin, PolicyEstimator):
             return None
         return explain_degenerate(self.policy_)
 
-    def _measure(self, examples: Examples) -> ValidationPoint:
-        valid = examples.valid
-        assert valid is not None
+    def _measure(self, examples: Examples, valid: KnownRows) -> ValidationPoint:
         said, paid = self._run(valid.values)
         errors = find_loss(self.loss).errors(said, valid.class_ids)
         return ValidationPoint(**summarise_rows(paid, errors, valid.weights))

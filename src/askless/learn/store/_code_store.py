@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import json
 import mmap
-import os
-import shutil
 import zlib
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
@@ -26,26 +24,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless._core.bagging._samples import Bundles
-from askless._disk import sync_folder, write_whole
 from askless.exceptions import DataFileError
-from askless.learn._examples import CodedExamples, code_rows
-from askless.learn._row_keys import key_rows
-from askless.learn.store._bits import check_bits, map_bits, write_bits
-from askless.learn.store._draft import Draft, changed_source
-from askless.learn.store._sources import Source, open_source
-from askless.learn.store._summary import (
-    as_numbers,
-    key_batch,
-    summarise,
-    take_target,
-)
-from askless.problem import Outcome, Test
-from askless.problem._column import Column
+from askless.learn._examples import CodedExamples
+from askless.learn.store._bits import check_bits, map_bits
+from askless.learn.store._header import FORMAT, dump, read_test
+from askless.learn.store._sources import open_source
+from askless.problem import Outcome
 from askless.problem._tests import CodeArray, code_dtype
 
 __all__ = ["CodeStore"]
 
-FORMAT = 2
 # Bytes that are checked at a time.
 CHUNK = 1 << 24
 
@@ -53,10 +41,10 @@ CHUNK = 1 << 24
 class CodeStore:
     """Coded rows on disk, for learners to grow on without having them in memory.
 
-    The tests and codes are those that forests and greedy trees make in memory of the
-    same rows, so that what they grow is the same to the last bit. Boosters grow on the
-    codes in place of bins of their own: nearly the same. Give a store to ``fit`` in
-    place of rows: ``BudgetForestClassifier(...).fit(store)``.
+    The tests and codes are the same that forests and greedy trees make of the rows in
+    memory, so that they learn the same model from a store, to the last bit. Boosters
+    use the codes in place of bins of their own, and learn nearly the same. Give a store
+    to ``fit`` in place of rows: ``BudgetForestClassifier(...).fit(store)``.
 
     Attributes
     ----------
@@ -93,7 +81,7 @@ class CodeStore:
         self.path = path
         self._header = header
         self.target: str = header["target"]
-        self.tests = tuple(_read_test(entry) for entry in header["tests"])
+        self.tests = tuple(read_test(entry) for entry in header["tests"])
         self.classes: tuple[Outcome, ...] = tuple(header["classes"])
         self.class_rows = np.array(header["class_rows"], dtype=np.int64)
 
@@ -148,7 +136,7 @@ class CodeStore:
     @cached_property
     def digest(self) -> str:
         """A digest of tests, classes and codes."""
-        return sha256(_dump(self._header)).hexdigest()
+        return sha256(dump(self._header)).hexdigest()
 
     @property
     def class_array(self) -> NDArray[Any]:
@@ -231,17 +219,17 @@ class CodeStore:
     ) -> CodeStore:
         """Code rows that need not fit in memory, and return the store of them.
 
-        Rows are read twice: once to choose levels, and once to code them. The memory is
-        that of some parts of `batch_rows` rows and of a sample of 200,000 rows, however
-        many rows there are; on disk the codes are there twice for a while. The store is
-        whole or not there. What is stopped goes on where it was when the same store is
-        written again.
+        Rows are read twice: once to choose levels, and once to code them. Memory is
+        needed for a few batches of `batch_rows` rows and for a sample of 200,000 rows,
+        however many rows there are. While the store is written, the codes are on disk
+        twice. A store is written completely or not at all; a write that was stopped
+        continues when the same store is written again.
 
         Parameters
         ----------
         source : path, or iterable of frames
             A CSV or Parquet file, a folder of Parquet files, or frames of any library
-            that can be gone through twice.
+            that can be iterated over twice.
         target : str
             The column of the classes; all others are tests.
         path : str or Path
@@ -264,118 +252,12 @@ class CodeStore:
                 f"A store must be written to a new folder. Got {place}, which is "
                 "there. Delete it, or choose another name."
             )
-        opened = open_source(source, batch_rows, drop)
-        folder = place.with_name(f".{place.name}.askless-draft")
-        plan = _plan(opened, target, folder)
-        header = _fill(opened, plan, folder)
-        write_whole({folder / "store" / "store.json": _dump(header)})
-        os.replace(folder / "store", place)
-        sync_folder(place.resolve().parent)
-        shutil.rmtree(folder)
+        # Reading a store must not wait for what only writing one needs: scikit-learn,
+        # which takes a worker longer to import than all else.
+        from askless.learn.store._writing import write_store
+
+        write_store(open_source(source, batch_rows, drop), target, place)
         return cls.open(place, check=False)
-
-
-def _plan(source: Source, target: str, folder: Path) -> dict[str, Any]:
-    """Return tests, classes and numbers of rows, from an earlier run if there was one.
-
-    What is JSON now was JSON then, so that a plan that is read is the same.
-    """
-    asked = json.loads(json.dumps([FORMAT, target, *source.describe()]))
-    path = folder / "plan.json"
-    if path.is_file():
-        plan: dict[str, Any] = json.loads(path.read_bytes())
-        if plan["source"] == asked:
-            return plan
-    shutil.rmtree(folder, ignore_errors=True)
-    summary = summarise(source, target)
-    classes = summary.sorted_classes()
-    plan = {
-        "source": asked,
-        "mixed": sorted(summary.mixed),
-        "are_numbers": [summary.kinds[name] != "category" for name in summary.names],
-        "header": {
-            "format": FORMAT,
-            "target": target,
-            "tests": [_write_test(test) for test in summary.choose_tests()],
-            "classes": list(classes),
-            "class_rows": [summary.class_rows[value] for value in classes],
-        },
-    }
-    folder.mkdir(parents=True)
-    write_whole({path: _dump(plan)})
-    return plan
-
-
-def _fill(source: Source, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Code all rows and sort them; return the header of the store."""
-    header = plan["header"]
-    tests = tuple(_read_test(entry) for entry in header["tests"])
-    classes = np.array(header["classes"])
-    dtype = code_dtype(max(test.n_levels for test in tests))
-    draft = Draft(
-        folder, len(tests), dtype, header["class_rows"], max(1, source.batch_rows)
-    )
-    draft.resume()
-    if not draft.progress.n_batches:
-        draft.clear()
-    known = list(draft.progress.key_sums)
-    if not draft.progress.n_merged:
-        first = 0
-        for i, batch in enumerate(source.batches(plan["mixed"])):
-            y = take_target(batch, header["target"], first)
-            first += len(y)
-            class_ids = _number(y, classes, folder)
-            are_numbers = plan["are_numbers"]
-            numbers = as_numbers(batch, are_numbers)
-            keys = key_rows(key_batch(batch, are_numbers, numbers), class_ids)
-            if i < len(known):
-                if int(keys.sum(dtype=np.uint64)) != known[i]:
-                    raise changed_source(folder)
-                continue
-            rows = numbers if all(are_numbers) else batch
-            draft.add(keys, class_ids, _code(rows, tests, folder))
-        draft.check_rows()
-    checksums = draft.merge()
-    shape = (len(tests), sum(header["class_rows"]))
-    codes = np.memmap(draft.codes_path, dtype, "r", shape=shape)
-    bits = write_bits(codes, draft.codes_path.with_name("bits.bin"))
-    return {**header, "checksums": checksums, "bits": bits}
-
-
-def _code(rows: Any, tests: tuple[Test, ...], folder: Path) -> CodeArray:
-    codes = code_rows(rows, tests)
-    for test, column in zip(tests, codes, strict=True):
-        if test.kind == "category" and (column == test.unknown_code).any():
-            raise changed_source(folder)
-    return codes
-
-
-def _number(y: Column, classes: NDArray[Any], folder: Path) -> NDArray[np.int64]:
-    """Return which of the classes each row has."""
-    values = y if y.dtype != object else np.array(y.tolist())
-    place = np.minimum(np.searchsorted(classes, values), len(classes) - 1)
-    if not np.array_equal(classes[place], values):
-        raise changed_source(folder)
-    return place.astype(np.int64)
-
-
-def _write_test(test: Test) -> dict[str, Any]:
-    return {
-        "name": test.name,
-        "kind": test.kind,
-        "outcomes": list(test.outcomes),
-        "cuts": list(test.cuts),
-    }
-
-
-def _read_test(entry: dict[str, Any]) -> Test:
-    return Test(
-        entry["name"], entry["kind"], tuple(entry["outcomes"]), tuple(entry["cuts"])
-    )
-
-
-def _dump(content: dict[str, Any]) -> bytes:
-    return json.dumps(content, indent=1).encode()
 
 
 @lru_cache(maxsize=4)

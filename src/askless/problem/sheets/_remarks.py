@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from askless._text import is_number_text
 from askless.problem.sheets._dialect import UNKNOWN
 
 __all__ = ["remark_on_cells"]
@@ -59,7 +60,7 @@ def _remark_on_spellings(
     remarks = []
     for texts in alike.values():
         # "+" and "-" differ, though neither has a letter; so do 1 and 1.0.
-        if len(texts) < 2 or _is_number(texts[0]):
+        if len(texts) < 2 or is_number_text(texts[0]):
             continue
         shown = [f"{text!r} (line {lines[cells.index(text)]})" for text in texts]
         usual = max(texts, key=lambda text: (counts[text], text.islower()))
@@ -77,14 +78,6 @@ def _fold(text: str) -> str:
     return folded.replace("-", "").replace("_", "").rstrip(".") or text
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _remark_on_unknown(
     name: str, counts: Counter[str], cells: Sequence[str], lines: Sequence[int]
 ) -> list[str]:
@@ -96,7 +89,7 @@ def _remark_on_unknown(
         if n > 1:
             where = f"{n} cells, the first in {where}"
         rest = [other for other in counts if other != text]
-        is_text = rest and all(_is_number(other) for other in rest)
+        is_text = rest and all(is_number_text(other) for other in rest)
         taken = "makes text of its numbers" if is_text else "is taken for an outcome"
         remarks.append(
             f"Column {name!r} has {text!r} in {where}, which {taken}. If it is not "

@@ -151,18 +151,11 @@ def record_dectree(
 ) -> RecordedTree:
     """Grow a tree by DecTree and record its calls; see :func:`grow_dectree_tree`."""
     _check(task, form)
-    table = task.table
     backbone = make_backbone(
         task, form=form, keep_all=keep_all, use_laziness=use_laziness
     )
     arrays, call_records = grow_dectree(backbone)
-    tree = Tree(
-        table.tests,
-        task.classes,
-        table.prices,
-        nodes=Nodes.from_arrays(arrays),
-        mistakes=task.mistakes,
-    )
+    tree = task.make_tree(Nodes.from_arrays(arrays))
     return RecordedTree(tree, call_records, backbone.n_gains)
 
 

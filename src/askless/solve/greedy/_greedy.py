@@ -154,13 +154,7 @@ def grow_by_criterion(
             "outcome doubles what may be seen. Limit max_depth, or settle some unknown "
             "outcomes."
         ) from None
-    return Tree(
-        table.tests,
-        task.classes,
-        table.prices,
-        nodes=Nodes.from_arrays(arrays),
-        mistakes=task.mistakes,
-    )
+    return task.make_tree(Nodes.from_arrays(arrays))
 
 
 def _code_cases(task: Task, by_prior: bool) -> GrowthRows:

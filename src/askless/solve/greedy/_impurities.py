@@ -8,20 +8,30 @@ four. Entropy and Gini are not: they can rise when cases leave.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from askless._core.greedy._criteria import Criterion, Hinged, Pairs, Polynomial, Powers
 from askless.exceptions import InvalidOptionError, UnknownNameError, suggest_name
 
-__all__ = ["IMPURITIES", "make_criterion"]
+__all__ = ["IMPURITIES", "CriterionOptions", "make_criterion"]
 
 # A term of a polynomial: its coefficient, and the exponent of each class in it.
 Term = tuple[float, Mapping[Any, int]]
 
 IMPURITIES = ("pairs", "powers", "hinged", "product-hinge", "polynomial")
 MOST_POWER = 16
+
+
+class CriterionOptions(TypedDict, total=False):
+    """The options of :func:`make_criterion`, for those who pass them on."""
+
+    impurity: str
+    split: str
+    power: int
+    alpha: float
+    terms: Sequence[Term]
 
 
 def make_criterion(

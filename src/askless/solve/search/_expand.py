@@ -48,13 +48,7 @@ def expand_rule(task: Task, choose: Callable[[Cases, Any], Choice]) -> Tree:
         sums = np.array([table.prior[part].sum() for part in parts])
         builder.add_test(test, present, weights, default=int(np.argmax(sums)))
         stack.extend((part, below(part) if below else None) for part in reversed(parts))
-    return Tree(
-        table.tests,
-        task.classes,
-        table.prices,
-        nodes=builder.build(),
-        mistakes=task.mistakes,
-    )
+    return task.make_tree(builder.build())
 
 
 def _weigh(task: Task, cases: Cases) -> dict[int, float]:

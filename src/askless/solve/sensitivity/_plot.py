@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from askless._extras import import_extra
 from askless._text import escape_unprintable
-from askless.exceptions import MissingExtraError
 from askless.solve.sensitivity._report import Influence, Sensitivity
 
 __all__ = ["plot_tornado"]
@@ -17,18 +17,12 @@ LESS, MORE, MARK = "#5b8db8", "#d98b4a", "#b03a2e"
 
 def plot_tornado(found: Sensitivity, ax: Any = None, *, most: int = 15) -> Any:
     """Draw the rows of largest effect; see :meth:`Sensitivity.plot`."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError(
-            "Plots need matplotlib. Got none installed. Run: pip install "
-            "'askless[plot]'"
-        ) from error
+    figure = import_extra("matplotlib.figure", "plot", "Plotting")
     # What has no effect has no bar.
     rows = [row for row in found.rows if row.effect > 1e-9 * found.cost][:most]
     if ax is None:
         size = (7.0, 1.3 + 0.28 * len(rows))
-        ax = Figure(figsize=size, layout="constrained").subplots()
+        ax = figure.Figure(figsize=size, layout="constrained").subplots()
     percent = f"{100 * found.swing:g} %"
     for place, row in enumerate(rows):
         ends = ((row.cost_low, LESS, "less"), (row.cost_high, MORE, "more"))

@@ -92,14 +92,7 @@ def expand_total(
         heaviest = max(range(len(parts)), key=lambda j: parts[j][1].weight.sum())
         builder.add_test(test, [code for code, _ in parts], weights, default=heaviest)
         stack.extend(part for _, part in reversed(parts))
-    return Tree(
-        task.table.tests,
-        task.classes,
-        task.table.prices,
-        nodes=builder.build(),
-        mistakes=task.mistakes,
-        objective=objective,
-    )
+    return task.make_tree(builder.build(), objective=objective)
 
 
 def split_place(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from askless._core.greedy._criteria import Criterion, measure_impurity
 from askless.solve._task import Task
 from askless.solve.greedy._greedy import grow_by_criterion
-from askless.solve.greedy._impurities import make_criterion
+from askless.solve.greedy._impurities import CriterionOptions, make_criterion
 from askless.solve.tradeoff._prune import prune_tree, wrong_weights
 
 __all__ = ["CurvePoint", "error_cost_curve"]
@@ -35,13 +35,7 @@ class CurvePoint:
 
 
 def error_cost_curve(
-    task: Task,
-    *,
-    impurity: str = "pairs",
-    split: str = "minimax",
-    power: int = 2,
-    alpha: float = 0.0,
-    terms: Any = (),
+    task: Task, **options: Unpack[CriterionOptions]
 ) -> list[CurvePoint]:
     """Return the trade-off of early stopping: a point for each delta that matters.
 
@@ -53,8 +47,9 @@ def error_cost_curve(
     ----------
     task : Task
         What to solve.
-    impurity, split, power, alpha, terms
-        See :func:`askless.solve.greedy._impurities.make_criterion`.
+    **options
+        ``impurity``, ``split``, ``power``, ``alpha`` and ``terms``; see
+        :func:`askless.solve.greedy._impurities.make_criterion`.
 
     Returns
     -------
@@ -71,14 +66,7 @@ def error_cost_curve(
     0.0 768.0 393216.0
     1.0 512.0 ...
     """
-    criterion = make_criterion(
-        task.classes,
-        impurity=impurity,
-        split=split,
-        power=power,
-        alpha=alpha,
-        terms=terms,
-    )
+    criterion = make_criterion(task.classes, **options)
     tree = grow_by_criterion(task, criterion)
     impurities = _node_impurities(task, criterion)
     above = np.where(tree.parent < 0, np.inf, impurities[tree.parent])

@@ -60,7 +60,7 @@ def expand_unknown(
         codes = [code for code, _, _ in parts]
         builder.add_test(test, codes, weights, default=_heaviest(sums))
         stack.extend((part, own, (*done, test)) for _, part, own in reversed(parts))
-    return _make_tree(task, builder)
+    return task.make_tree(builder.build())
 
 
 def expand_beliefs(task: Task, rule: Rule, max_nodes: int) -> Tree:
@@ -97,24 +97,13 @@ def expand_beliefs(task: Task, rule: Rule, max_nodes: int) -> Tree:
         codes = [code for code, _, _ in parts]
         builder.add_test(test, codes, weights, default=_heaviest(sums))
         stack.extend((after, off) for _, after, off in reversed(parts))
-    return _make_tree(task, builder)
+    return task.make_tree(builder.build())
 
 
 def _heaviest(weights: list[float]) -> int:
     """Return the heaviest part; on a tie, the first."""
     heaviest = max(weights)
     return next(i for i, w in enumerate(weights) if w >= heaviest * (1 - 1e-12))
-
-
-def _make_tree(task: Task, builder: NodesBuilder) -> Tree:
-    table = task.table
-    return Tree(
-        table.tests,
-        task.classes,
-        table.prices,
-        nodes=builder.build(),
-        mistakes=task.mistakes,
-    )
 
 
 def _weigh(task: Task, cases: Cases, surprisal: Surprisal) -> dict[int, float]:

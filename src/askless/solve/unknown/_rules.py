@@ -221,14 +221,7 @@ def write_out(task: Task, walk: RuleWalk) -> Tree:
             f"A tree must have at most {MAX_NODES:,} nodes. Got more: every unknown "
             "outcome doubles what may be seen. Settle some unknown outcomes."
         ) from None
-    table = task.table
-    return Tree(
-        table.tests,
-        task.classes,
-        table.prices,
-        nodes=Nodes.from_arrays(arrays),
-        mistakes=task.mistakes,
-    )
+    return task.make_tree(Nodes.from_arrays(arrays))
 
 
 def check_task(task: Task) -> None:

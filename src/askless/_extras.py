@@ -1,4 +1,7 @@
-"""Import what an extra brings, or say how to get it."""
+"""Import what an extra brings, or say how to get it.
+
+It must not know who needs the extra.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ def import_extra(module: str, extra: str, purpose: str) -> Any:
     Parameters
     ----------
     module : str
-        What to import.
+        What to import: a package of the extra, or a module of Askless that needs it.
     extra : str
         The extra that brings it.
     purpose : str
@@ -32,7 +35,9 @@ def import_extra(module: str, extra: str, purpose: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
+        # What is missing may be something that the module imports.
+        missing = (error.name or module).partition(".")[0]
         raise MissingExtraError(
-            f"{purpose} needs {module.partition('.')[0]}. Got none installed. Run: pip "
-            f"install 'askless[{extra}]'"
+            f"{purpose} needs {missing}. Got none installed. Run: pip install "
+            f"'askless[{extra}]'"
         ) from error
