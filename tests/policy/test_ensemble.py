@@ -101,7 +101,8 @@ def _dearest_next(policy, session):
     if len(prices.by_outcome.get(test, ())):
         return max(prices.full[test], *prices.by_outcome[test])
     if prices.delayed[test]:
-        return prices.cost_of_all()
+        # Which test of a group is asked first, and pays in full, is not known.
+        return prices.full.sum()
     return prices.full[test]
 
 
