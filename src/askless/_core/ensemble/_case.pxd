@@ -30,6 +30,7 @@ cdef struct Case:
     int32_t* code     # (n_tests,) of what was bought
     uint8_t* paid
     uint8_t* is_open
+    float64_t* score  # (n_tests,) scratch: how much waits for each test, for its price
     bint has_means    # of votes: whether `total` is kept up
     # Deep states only.
     int32_t* live     # (n_nodes,) open splits of each tree, from its first node on
@@ -42,13 +43,15 @@ cdef struct Case:
     uint8_t* is_touched   # (n_trees,)
     int32_t* touched
     intp_t n_touched
-    int32_t* left_of  # (n_nodes,) scratch, by node
+    # Scratch of one tree, by its nodes, counted from its first one: so little that it
+    # stays in the cache, whichever tree is next.
+    int32_t* left_of  # (m.most_nodes,)
     int32_t* right_of
     float64_t* node_weight
-    float64_t* node_mean  # (n_nodes, width)
+    float64_t* node_mean  # (m.most_nodes, width)
     float64_t* node_spread
     float64_t* node_gap
-    int64_t* node_low     # (n_nodes, width)
+    int64_t* node_low     # (m.most_nodes, width)
     int64_t* node_high
     int32_t* stack
     # Deep states that are remembered; `memo` is NULL where they are not.
@@ -75,7 +78,7 @@ cdef struct Case:
     uint8_t* is_stale     # (n_trees,)
     intp_t n_stale
     bint has_new_runs
-    int64_t* node_run_low   # (n_nodes, width) scratch
+    int64_t* node_run_low   # (m.most_nodes, width) scratch of one tree
     int64_t* node_run_high
 
 

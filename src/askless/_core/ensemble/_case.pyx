@@ -59,6 +59,7 @@ cdef size_t lay_out(const Model* m, Case* c, intp_t n_groups) noexcept nogil:
     c.code = <int32_t*> take(block, &used, m.n_tests * 4)
     c.paid = <uint8_t*> take(block, &used, m.n_tests + 1)
     c.is_open = <uint8_t*> take(block, &used, n_groups + 1)
+    c.score = <float64_t*> take(block, &used, m.n_tests * 8)
     c.ended_low = <int64_t*> take(block, &used, m.n_outputs * 8)
     c.ended_high = <int64_t*> take(block, &used, m.n_outputs * 8)
     if m.mode == DEEP:
@@ -71,7 +72,8 @@ cdef size_t lay_out(const Model* m, Case* c, intp_t n_groups) noexcept nogil:
 cdef void lay_out_deep(const Model* m, Case* c, size_t* used) noexcept nogil:
     cdef:
         char* block = c.block
-        intp_t n_values = m.n_nodes * m.width * 8
+        intp_t n = m.most_nodes
+        intp_t n_values = n * m.width * 8
     c.live = <int32_t*> take(block, used, m.n_nodes * 4)
     c.parts = <int64_t*> take(block, used, m.n_nodes * 8)
     c.n_live = <int32_t*> take(block, used, m.n_trees * 4)
@@ -81,15 +83,15 @@ cdef void lay_out_deep(const Model* m, Case* c, size_t* used) noexcept nogil:
     c.tree_spread = <int64_t*> take(block, used, m.n_trees * 8)
     c.is_touched = <uint8_t*> take(block, used, m.n_trees)
     c.touched = <int32_t*> take(block, used, m.n_trees * 4)
-    c.left_of = <int32_t*> take(block, used, m.n_nodes * 4)
-    c.right_of = <int32_t*> take(block, used, m.n_nodes * 4)
-    c.node_weight = <float64_t*> take(block, used, m.n_nodes * 8)
+    c.left_of = <int32_t*> take(block, used, n * 4)
+    c.right_of = <int32_t*> take(block, used, n * 4)
+    c.node_weight = <float64_t*> take(block, used, n * 8)
     c.node_mean = <float64_t*> take(block, used, n_values)
-    c.node_spread = <float64_t*> take(block, used, m.n_nodes * 8)
-    c.node_gap = <float64_t*> take(block, used, m.n_nodes * 8)
+    c.node_spread = <float64_t*> take(block, used, n * 8)
+    c.node_gap = <float64_t*> take(block, used, n * 8)
     c.node_low = <int64_t*> take(block, used, n_values)
     c.node_high = <int64_t*> take(block, used, n_values)
-    c.stack = <int32_t*> take(block, used, m.n_nodes * 4)
+    c.stack = <int32_t*> take(block, used, n * 4)
     if m.word_bytes:
         c.leaves = <uint64_t*> take(block, used, m.n_trees * 8)
         c.tree_state = <State**> take(block, used, m.n_trees * sizeof(void*))
@@ -114,8 +116,8 @@ cdef void lay_out_joint(const Model* m, Case* c, size_t* used) noexcept nogil:
     c.sum_high = <int64_t*> take(block, used, n_sums * 8)
     c.stale = <int32_t*> take(block, used, m.n_trees * 4)
     c.is_stale = <uint8_t*> take(block, used, m.n_trees)
-    c.node_run_low = <int64_t*> take(block, used, m.n_nodes * m.width * 8)
-    c.node_run_high = <int64_t*> take(block, used, m.n_nodes * m.width * 8)
+    c.node_run_low = <int64_t*> take(block, used, m.most_nodes * m.width * 8)
+    c.node_run_high = <int64_t*> take(block, used, m.most_nodes * m.width * 8)
 
 
 cdef void reset(

@@ -51,7 +51,7 @@ cdef inline float64_t inverse_price(float64_t price) noexcept nogil:
 
 # The test that most waits for, for its price; -1 if nothing does.
 cdef intp_t choose(
-    const Model* m, const Case* c, Prices prices, const float64_t* inverse,
+    const Model* m, Case* c, Prices prices, const float64_t* inverse,
     const View* view,
 ) noexcept nogil
 

@@ -119,7 +119,7 @@ cdef inline int64_t add_needs(
 
 
 cdef intp_t choose(
-    const Model* m, const Case* c, Prices prices, const float64_t* inverse,
+    const Model* m, Case* c, Prices prices, const float64_t* inverse,
     const View* view,
 ) noexcept nogil:
     """Return the test that most waits for, for its price; -1 if nothing does.
@@ -130,44 +130,53 @@ cdef intp_t choose(
         intp_t test
         float64_t best = 0.0
         float64_t score
-    for test in range(m.n_tests):
-        score = score_of(m, c, prices, inverse, view, test)
-        best = score if score > best else best
+    add_scores(m, c, view)
+    if prices.has_groups or prices.has_delays:
+        for test in range(m.n_tests):
+            if c.state[test] != CLOSED or c.score[test] <= 0.0:
+                c.score[test] = 0.0
+                continue
+            score = prices.price(test, -1, c.paid, c.is_open)
+            c.score[test] *= inverse_price(score)
+            best = c.score[test] if c.score[test] > best else best
+    else:
+        for test in range(m.n_tests):
+            score = c.score[test]
+            # What is free has an infinite score, if anything waits for it at all.
+            score = (
+                score * inverse[test]
+                if c.state[test] == CLOSED and score > 0.0 else 0.0
+            )
+            c.score[test] = score
+            best = score if score > best else best
     if best <= 0.0:
         return -1
     for test in range(m.n_tests):
-        if score_of(m, c, prices, inverse, view, test) * TIE >= best:
+        if c.score[test] * TIE >= best:
             return test
     return -1
 
 
-cdef inline float64_t score_of(
-    const Model* m, const Case* c, Prices prices, const float64_t* inverse,
-    const View* view, intp_t test,
+cdef inline void add_scores(
+    const Model* m, Case* c, const View* view
 ) noexcept nogil:
-    """Return how much waits for a test, for its price; 0 if it cannot be bought."""
+    """Write how much waits for each test, whatever it charges."""
     cdef:
-        intp_t kind
-        float64_t score = 0.0
-        float64_t price
-    if c.state[test] != CLOSED:
-        return 0.0
+        intp_t kind, test
+        const int64_t* need = c.need
+        float64_t share
     if m.n_kinds == 1:
-        score = <float64_t> c.need[test]
-    else:
-        for kind in range(m.n_kinds):
-            if kind == view.first or kind == view.second:
-                score = score + <float64_t> c.need[kind * m.n_tests + test]
-            else:
-                score = score + OTHER_CLASSES * <float64_t> (
-                    c.need[kind * m.n_tests + test]
-                )
-    if score <= 0.0:
-        return 0.0
-    if not prices.has_groups and not prices.has_delays:
-        return score * inverse[test]
-    price = prices.price(test, -1, c.paid, c.is_open)
-    return score * inverse_price(price)
+        for test in range(m.n_tests):
+            c.score[test] = <float64_t> need[test]
+        return
+    # Kind by kind, so that one is read after another; added in the same order.
+    for test in range(m.n_tests):
+        c.score[test] = 0.0
+    for kind in range(m.n_kinds):
+        share = 1.0 if kind == view.first or kind == view.second else OTHER_CLASSES
+        for test in range(m.n_tests):
+            c.score[test] += share * <float64_t> need[test]
+        need = need + m.n_tests
 
 
 cdef float64_t pay(

@@ -34,18 +34,22 @@ cdef void add_tree(const Model* m, Case* c, intp_t tree, int64_t sign) noexcept 
         need[m.nodes[c.live[i]].test] += sign * c.parts[i]
 
 
-cdef inline void load_leaf(const Model* m, Case* c, intp_t node) noexcept nogil:
-    c.node_weight[node] = m.weight[node]
-    c.node_spread[node] = 0.0
-    if m.width == 1:
+cdef inline void load_leaf(
+    const Model* m, Case* c, intp_t node, intp_t at
+) noexcept nogil:
+    """Load a leaf to its place in the scratch of its tree."""
+    cdef intp_t w = m.width
+    c.node_weight[at] = m.weight[node]
+    c.node_spread[at] = 0.0
+    if w == 1:
         # What most trees have: calls that copy one number would take half of the time.
-        c.node_mean[node] = m.value[node]
-        c.node_low[node] = m.low[node]
-        c.node_high[node] = m.high[node]
+        c.node_mean[at] = m.value[node]
+        c.node_low[at] = m.low[node]
+        c.node_high[at] = m.high[node]
         return
-    memcpy(c.node_mean + node * m.width, m.value + node * m.width, m.width * 8)
-    memcpy(c.node_low + node * m.width, m.low + node * m.width, m.width * 8)
-    memcpy(c.node_high + node * m.width, m.high + node * m.width, m.width * 8)
+    memcpy(c.node_mean + at * w, m.value + node * w, w * 8)
+    memcpy(c.node_low + at * w, m.low + node * w, w * 8)
+    memcpy(c.node_high + at * w, m.high + node * w, w * 8)
 
 
 cdef void measure_tree(const Model* m, Case* c, intp_t tree) noexcept nogil:
@@ -72,14 +76,18 @@ cdef void measure_tree(const Model* m, Case* c, intp_t tree) noexcept nogil:
         memcpy(c.tree_low + tree * w, m.low + top * w, w * 8)
         memcpy(c.tree_high + tree * w, m.high + top * w, w * 8)
         return
-    n = list_live(m, c, top, c.live + start)
+    n = list_live(m, c, top, start, c.live + start)
     c.n_live[tree] = <int32_t> n
     for i in range(start + n - 1, start - 1, -1):
-        measure_node(m, c, c.live[i])
+        measure_node(m, c, c.live[i] - start)
+    # From here on its place in the scratch.
+    top = top - start
     top_weight = c.node_weight[top]
     for i in range(start, start + n):
         # At least one, so that no split that is open looks like nothing to buy.
-        c.parts[i] = 1 + llrint(c.node_gap[c.live[i]] / top_weight * m.score_unit)
+        c.parts[i] = 1 + llrint(
+            c.node_gap[c.live[i] - start] / top_weight * m.score_unit
+        )
     c.tree_spread[tree] = llrint(c.node_spread[top] * m.spread_unit)
     for q in range(w):
         c.tree_low[tree * w + q] = c.node_low[top * w + q]
@@ -91,11 +99,12 @@ cdef void measure_tree(const Model* m, Case* c, intp_t tree) noexcept nogil:
 
 
 cdef intp_t list_live(
-    const Model* m, Case* c, intp_t top, int32_t* live
+    const Model* m, Case* c, intp_t top, intp_t start, int32_t* live
 ) noexcept nogil:
-    """List the open splits below a node, parents before their children.
+    """List the open splits below a node of a tree, parents before their children.
 
-    Their children are noted, and leaves are loaded. Returns how many splits there are.
+    Their children are noted, by their places in the scratch, and leaves are loaded.
+    Returns how many splits there are.
     """
     cdef:
         intp_t n = 0
@@ -109,23 +118,26 @@ cdef intp_t list_live(
         n += 1
         left = descend(m, c, node + 1)
         right = descend(m, c, m.nodes[node].right)
-        c.left_of[node] = <int32_t> left
-        c.right_of[node] = <int32_t> right
+        c.left_of[node - start] = <int32_t> (left - start)
+        c.right_of[node - start] = <int32_t> (right - start)
         if m.nodes[right].test >= 0:
             c.stack[n_stack] = <int32_t> right
             n_stack += 1
         else:
-            load_leaf(m, c, right)
+            load_leaf(m, c, right, right - start)
         if m.nodes[left].test >= 0:
             c.stack[n_stack] = <int32_t> left
             n_stack += 1
         else:
-            load_leaf(m, c, left)
+            load_leaf(m, c, left, left - start)
     return n
 
 
 cdef inline void measure_node(const Model* m, Case* c, intp_t node) noexcept nogil:
-    """Work out what an open split amounts to, from its two children."""
+    """Work out what an open split amounts to, from its two children.
+
+    The node is a place in the scratch of its tree.
+    """
     cdef:
         intp_t w = m.width
         intp_t left = c.left_of[node]

@@ -186,27 +186,28 @@ cdef void bound_run(
         const int64_t* right_low
         const int64_t* right_high
     for i in range(start + c.n_live[tree] - 1, start - 1, -1):
-        node = c.live[i]
+        # Places in the scratch of the tree.
+        node = c.live[i] - start
         left = c.left_of[node]
         right = c.right_of[node]
-        if m.nodes[node].test == test:
-            if goes_left(m, m.nodes + node, code):
+        if m.nodes[start + node].test == test:
+            if goes_left(m, m.nodes + start + node, code):
                 right = left
             else:
                 left = right
-        if m.nodes[left].test < 0:
-            left_low, left_high = m.low + left * w, m.high + left * w
+        if m.nodes[start + left].test < 0:
+            left_low, left_high = c.node_low + left * w, c.node_high + left * w
         else:
             left_low, left_high = c.node_run_low + left * w, c.node_run_high + left * w
-        if m.nodes[right].test < 0:
-            right_low, right_high = m.low + right * w, m.high + right * w
+        if m.nodes[start + right].test < 0:
+            right_low, right_high = c.node_low + right * w, c.node_high + right * w
         else:
             right_low = c.node_run_low + right * w
             right_high = c.node_run_high + right * w
         for q in range(w):
             c.node_run_low[node * w + q] = min(left_low[q], right_low[q])
             c.node_run_high[node * w + q] = max(left_high[q], right_high[q])
-    node = c.top[tree]
+    node = c.top[tree] - start
     for q in range(w):
         c.run_low[run * w + q] = c.node_run_low[node * w + q]
         c.run_high[run * w + q] = c.node_run_high[node * w + q]
@@ -222,6 +223,8 @@ cdef void refresh_runs(const Model* m, Case* c) noexcept nogil:
         tree = c.stale[i]
         c.is_stale[tree] = 0
         add_runs(m, c, tree, -1)
+        # Again, since the scratch is another tree's by now; it comes to the same.
+        measure_tree(m, c, tree)
         measure_runs(m, c, tree)
         add_runs(m, c, tree, 1)
         c.has_new_runs = True

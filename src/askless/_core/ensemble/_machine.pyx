@@ -266,7 +266,7 @@ cdef list point_at_trees(Model* m, trees):
         const float64_t[::1] weight = trees.weight
         const float64_t[:, ::1] value = trees.value
         intp_t n_nodes = test.shape[0]
-        intp_t node
+        intp_t node, tree
         int32_t[:, ::1] packed = np.empty((max(n_nodes, 1), 4), dtype=np.int32)
     for node in range(n_nodes):
         packed[node, 0] = test[node]
@@ -275,6 +275,11 @@ cdef list point_at_trees(Model* m, trees):
         packed[node, 3] = flags[node]
     m.n_trees = output.shape[0]
     m.n_nodes = n_nodes
+    m.most_nodes = 0
+    for tree in range(m.n_trees):
+        m.most_nodes = max(
+            m.most_nodes, <intp_t> (tree_start[tree + 1] - tree_start[tree])
+        )
     m.width = value.shape[1]
     m.nodes = <Node*> &packed[0, 0]
     m.words = &words[0]

@@ -42,6 +42,7 @@ cdef struct Model:
     intp_t n_tests
     intp_t n_trees
     intp_t n_nodes
+    intp_t most_nodes       # of one tree
     intp_t n_outputs        # sums that are kept: 1, or one for each class
     intp_t width            # values of a leaf: 1, or n_outputs
     intp_t n_kinds          # rows of `need` and `spread`: one for each output, or one
