@@ -95,13 +95,23 @@ def test_no_row_pays_more_than_a_limit_and_stops_no_earlier_than_it_must(seed):
                     assert session.spent + dearest > most
 
 
+def test_a_delayed_order_that_the_limit_allows_is_made():
+    """Tests of one group are ordered together: only the first of them pays in full."""
+    for policy in modes_of(131922):
+        X, _ = random_rows(np.random.default_rng(131922), policy, 4)
+        full = policy.cost(X)
+        assert full.max() == policy.prices.cost_of_all() < policy.prices.full.sum()
+        limited = policy.with_stop(max_cost=float(full.max()))
+        assert limited.cost(X).tolist() == full.tolist()
+
+
 def _dearest_next(policy, session):
     """Return the most that the next test can charge."""
     prices, test = policy.prices, policy.test_names.index(session.test)
     if len(prices.by_outcome.get(test, ())):
         return max(prices.full[test], *prices.by_outcome[test])
     if prices.delayed[test]:
-        # Which test of a group is asked first, and pays in full, is not known.
+        # Of a group, the first test that is ordered pays in full: any of them.
         return prices.full.sum()
     return prices.full[test]
 

@@ -203,7 +203,11 @@ cdef float64_t most_charged(
         intp_t other, code
     if prices.delayed[test] and not c.paid[test]:
         for other in range(m.n_tests):
-            if is_wanted(m, c, other):
+            if not is_wanted(m, c, other) or c.paid[other]:
+                continue
+            if opens_earlier(m, c, prices, other):
+                most = most + prices.discounted[other]
+            else:
                 most = most + prices.price(other, -1, c.paid, c.is_open)
         return most
     most = prices.price(test, -1, c.paid, c.is_open)
@@ -213,6 +217,19 @@ cdef float64_t most_charged(
             price = prices.price(test, code, c.paid, c.is_open)
             most = price if price > most else most
     return most
+
+
+cdef bint opens_earlier(
+    const Model* m, const Case* c, Prices prices, intp_t test
+) noexcept nogil:
+    """Return whether an order pays for another test of the same group before it."""
+    cdef intp_t other
+    if prices.group[test] < 0:
+        return False
+    for other in range(test):
+        if prices.group[other] == prices.group[test] and is_wanted(m, c, other):
+            return True
+    return False
 
 
 cdef bint is_wanted(const Model* m, const Case* c, intp_t test) noexcept nogil:
