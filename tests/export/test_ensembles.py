@@ -210,6 +210,18 @@ def test_random_ensembles_with_every_kind_of_bounds(run, rng, tmp_path):
             check(policy, rows, run(policy, rows, tmp_path), 1e-12)
 
 
+@pytest.mark.parametrize("run", [run_python, run_javascript, run_c])
+def test_a_delayed_order_that_the_limit_just_allows_is_made(run, tmp_path):
+    """Of a group that is ordered together, only the first test pays in full."""
+    seed = 131922
+    policy = random_ensemble(np.random.default_rng(seed), bounds="deep")
+    assert policy.prices.delayed.any()
+    rows = random_rows(np.random.default_rng(seed), policy, 8)[0]
+    limited = policy.with_stop(max_cost=float(policy.cost(rows).max()))
+    assert limited.cost(rows).tolist() == policy.cost(rows).tolist()
+    check(limited, rows, run(limited, rows, tmp_path), 1e-12)
+
+
 @pytest.mark.parametrize("link", ["logit", "softmax", "votes", "number"])
 def test_random_ensembles_in_c(link, rng, tmp_path):
     policies = [

@@ -431,10 +431,8 @@ static double most_charged(const askless_case *c, int test)
 {
     double most = 0.0;
     if (DELAYED[test] && !c->paid[test]) {
-        for (int other = 0; other < MODEL_TESTS; other++)
-            if (is_wanted(c, other))
-                most = most + price_of(c, other, -1);
-        return most;
+        askless_case tried = *c;
+        return charge(&tried, test, -1);
     }
     for (int code = -1; code < N_LEVELS[test]; code++) {
         double price = price_of(c, test, code);

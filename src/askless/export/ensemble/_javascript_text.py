@@ -503,8 +503,10 @@ class Case {
   // The most that a test can charge now, whatever it shows.
   most(test) {
     if (DELAYED[test] && !this.paid.has(test)) {
-      const wanted = TESTS.map((_, i) => i).filter((i) => this.isWanted(i));
-      return wanted.reduce((sum, i) => sum + this.priceOf(i, -1), 0);
+      const kept = [new Set(this.paid), new Set(this.isOpen)];
+      const amount = this.charge(test, -1);
+      [this.paid, this.isOpen] = kept;
+      return amount;
     }
     const priced = BY_OUTCOME[test].map((_, code) => this.priceOf(test, code));
     return Math.max(this.priceOf(test, -1), ...priced);

@@ -438,8 +438,10 @@ class Case:
     def _most(self, test):
         """Return the most that a test can charge now, whatever it shows."""
         if DELAYED[test] and test not in self._paid:
-            wanted = [t for t in range(len(TESTS)) if self._is_wanted(t)]
-            return sum(self._price(t, -1) for t in wanted)
+            paid, is_open = set(self._paid), set(self._is_open)
+            amount = self._charge(test, -1)
+            self._paid, self._is_open = paid, is_open
+            return amount
         return max(self._price(test, code) for code in range(-1, N_LEVELS[test]))
 
     def _holds(self, first, q):
