@@ -5,11 +5,13 @@
 a cascade of LightGBM models on growing sets of columns, which stops once it is sure
 enough; a budgeted and a plain random forest. ``set_lists.py`` has two lists of sets:
 choices were made on the first, the second is only reported, and ran once with this
-version of the learner and of the rule below. It had run with two versions before: one
-without the second way to be sure (0.52 and 0.44), and one that left out half of the
+version of the learner and of the rule below. It had run with three versions before: one
+without the second way to be sure (0.52 and 0.44), one that left out half of the
 boosters of more than three classes, chosen on sets of the first list that have few
-numbers (0.53 and 0.47). On made problems with numbers that was confirmed as a loss, and
-boosters are left out only above 1,500 rows since, where a fit would take too long.
+numbers (0.53 and 0.47), and one that left out only some of them, above 1,500 rows,
+where a fit would take too long (0.51 and 0.43). Since then fold boosters buy their
+first feature together, and several classes have a bagged booster, which was chosen on
+cubes (``make_cube``).
 
 For every point of a rival's curve, ours is the cheapest model and moment to stop that
 errs less on the rows to choose on, by 0.65 standard errors of the change, or errs no
