@@ -97,8 +97,10 @@ cdef class Workspace:
         other.n_classes = self.n_classes
         other.is_wide = self.is_wide
         other.is_hard = self.is_hard
-        other.narrow = self.narrow
-        other.wide = self.wide
+        if self.is_wide:
+            other.wide = self.wide
+        else:
+            other.narrow = self.narrow
         other.n_levels = self.n_levels
         other.is_ordered = self.is_ordered
         other.entry_start = self.entry_start
