@@ -30,7 +30,7 @@ from askless._core.greedy._counting cimport (
 from askless._core.greedy._impurity cimport mix_whole_weights
 from askless._core.greedy._limits cimport is_leaf
 from askless._core.greedy._options import GrowthLimits, RandomDraws
-from askless._core.base._room cimport make_room
+from askless._core.base._arrays cimport extend_array
 from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t, uint8_t
 
 
@@ -66,7 +66,7 @@ cdef class BagGrower:
         free(self.stack)
 
     cdef int push(self, const Pending* item) except -1 nogil:
-        make_room(
+        extend_array(
             <void**> &self.stack, &self.stack_room, self.n_pending + 1, sizeof(Pending)
         )
         self.stack[self.n_pending] = item[0]

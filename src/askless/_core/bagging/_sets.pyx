@@ -16,7 +16,7 @@ from askless._core.bagging._task cimport (
 )
 from askless._core.greedy._impurity cimport mix_whole_weights
 from askless._core.greedy._limits cimport is_leaf
-from askless._core.base._room cimport make_room
+from askless._core.base._arrays cimport extend_array
 from askless._core.base._types cimport float64_t, int32_t, intp_t, uint8_t, uint64_t
 
 
@@ -81,7 +81,7 @@ cdef class SetGrower:
         free(self.stack)
 
     cdef int push(self, const PendingSet* item) except -1 nogil:
-        make_room(
+        extend_array(
             <void**> &self.stack, &self.stack_room, self.n_pending + 1, sizeof(PendingSet)
         )
         self.stack[self.n_pending] = item[0]

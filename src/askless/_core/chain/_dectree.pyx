@@ -12,7 +12,7 @@ import numpy as np
 from askless._core.chain._backbone cimport Backbone, Step
 from askless._core.chain._coverage cimport compare_ints
 from askless._core.tree._store cimport TreeBuffer
-from askless._core.base._room cimport make_room
+from askless._core.base._arrays cimport extend_array
 from askless._core.base._types cimport float64_t, int32_t, intp_t, uint8_t
 
 
@@ -76,7 +76,7 @@ cdef class DecTreeGrower:
         free(self.records)
 
     cdef int push(self, Pending item) except -1 nogil:
-        make_room(
+        extend_array(
             <void**> &self.stack, &self.stack_room, self.n_pending + 1, sizeof(Pending)
         )
         self.stack[self.n_pending] = item
@@ -119,7 +119,7 @@ cdef class DecTreeGrower:
         self.record_call(item)
         item.call = self.n_records - 1
         item.step = self.n_steps
-        make_room(
+        extend_array(
             <void**> &self.steps, &self.step_room,
             self.n_steps + self.backbone.n_steps, sizeof(Step),
         )
@@ -143,7 +143,7 @@ cdef class DecTreeGrower:
 
     cdef int record_call(self, const Pending* item) except -1 nogil:
         cdef CallRecord* call
-        make_room(
+        extend_array(
             <void**> &self.records, &self.record_room, self.n_records + 1,
             sizeof(CallRecord),
         )

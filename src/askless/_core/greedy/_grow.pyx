@@ -25,7 +25,7 @@ from askless._core.greedy._splits cimport Split
 from askless._core.base._keys cimport mix_with
 from askless._core.price._prices cimport Prices
 from askless._core.tree._store cimport TreeBuffer
-from askless._core.base._room cimport make_room
+from askless._core.base._arrays cimport extend_array
 from askless._core.base._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint8_t, uint64_t,
 )
@@ -86,7 +86,7 @@ cdef class GreedyGrower:
         free(self.stack)
 
     cdef int push(self, const Pending* item) except -1 nogil:
-        make_room(<void**> &self.stack, &self.room, self.n_pending + 1, sizeof(Pending))
+        extend_array(<void**> &self.stack, &self.room, self.n_pending + 1, sizeof(Pending))
         self.stack[self.n_pending] = item[0]
         self.n_pending += 1
         return 0

@@ -1,11 +1,11 @@
-"""Room for arrays that grow, such as the nodes that are still to be grown."""
+"""Arrays that get longer, such as the stack of nodes that are still to be grown."""
 
 from libc.stdlib cimport realloc
 
 from askless._core.base._types cimport intp_t
 
 
-cdef inline int make_room(
+cdef inline int extend_array(
     void** array, intp_t* room, intp_t needed, size_t size
 ) except -1 nogil:
     """Let an array hold `needed` items of a size; what it holds may move."""
