@@ -1,4 +1,4 @@
-"""Grow one LightGBM booster with prices in mind, and make a policy of it.
+"""Grow one LightGBM booster, forest or naive Bayes, and make a policy of it.
 
 This module must not know budgets, nor which of several boosters is taken.
 """
@@ -16,14 +16,16 @@ from sklearn.ensemble import RandomForestClassifier
 
 from askless.exceptions import MissingExtraError
 from askless.learn._examples import Examples
+from askless.learn.boost._bayes import MOST_LEVELS, blend, read_bayes
 from askless.learn.boost._booster_rows import BoosterRows
 from askless.learn.boost._compile import compile_source
 from askless.learn.boost._split import tests_of
-from askless.learn.sources import read_lightgbm_text, read_model
+from askless.learn.sources import Source, read_lightgbm_text, read_model
 from askless.policy import Ensemble, EnsembleTrees, Output
 from askless.problem import Costs, Outcome, Test
 
 __all__ = [
+    "BayesPlan",
     "BoosterPlan",
     "ForestPlan",
     "decide_at_once",
@@ -56,6 +58,8 @@ class BoosterPlan:
         As ``BudgetBoostClassifier`` has them.
     columns : tuple of int or None
         The only columns that it may use; None for all.
+    bayes_share : float
+        How much of the log-odds naive Bayes says, once the booster is grown.
     """
 
     tradeoff: float
@@ -66,10 +70,13 @@ class BoosterPlan:
     l2: float | None
     n_jobs: int
     columns: tuple[int, ...] | None = None
+    bayes_share: float = 0.0
 
     @property
     def family(self) -> str:
         """What kind of model this is, in a word or two."""
+        if self.bayes_share:
+            return "blend"
         if self.columns is not None:
             return "few columns"
         return "bagged" if self.is_bagged else "boost"
@@ -168,27 +175,70 @@ class ForestPlan:
         return compile_source(train.to_raw(source), costs, names=names)
 
 
+@dataclass(frozen=True)
+class BayesPlan:
+    """Naive Bayes, which knows nothing of prices.
+
+    Every class has a tree for each column, with a leaf for each level of it.
+    """
+
+    tradeoff: float = 0.0
+    is_bagged: bool = False
+    family: str = "bayes"
+    n_leaves: int = MOST_LEVELS
+
+    def grow(
+        self,
+        train: BoosterRows,
+        classes: tuple[Outcome, ...],
+        costs: Costs,
+        names: list[str],
+    ) -> Ensemble:
+        """Return naive Bayes as a policy."""
+        source = train.to_raw(read_bayes(train, classes))
+        return compile_source(source, costs, names=names)
+
+
 def grow_policy(
-    plan: BoosterPlan | ForestPlan,
+    plan: BoosterPlan | ForestPlan | BayesPlan,
     train: BoosterRows,
     valid: BoosterRows,
     classes: tuple[Outcome, ...],
     costs: Costs,
     names: list[str],
 ) -> Ensemble:
-    """Return a booster or forest as a policy that stops when it is settled.
+    """Return a booster, a forest or naive Bayes as a policy that stops when settled.
 
     Parameters
     ----------
-    plan : BoosterPlan or ForestPlan
+    plan : BoosterPlan, ForestPlan or BayesPlan
         How to grow it.
     train, valid : BoosterRows
         Rows to grow on, and validation rows that say when to stop adding trees.
     classes, costs, names
         Those of the examples.
     """
-    if isinstance(plan, ForestPlan):
+    if not isinstance(plan, BoosterPlan):
         return plan.grow(train, classes, costs, names)
+    alone = replace(plan, bayes_share=0.0)
+    # The same booster is asked for alone and together with naive Bayes.
+    source = train.keep(
+        (alone, id(valid)), lambda: _boost(alone, train, valid, classes, costs)
+    )
+    if plan.bayes_share:
+        bayes = train.keep("bayes", lambda: read_bayes(train, classes))
+        source = blend(source, bayes, plan.bayes_share)
+    return compile_source(train.to_raw(source), costs, names=names)
+
+
+def _boost(
+    plan: BoosterPlan,
+    train: BoosterRows,
+    valid: BoosterRows,
+    classes: tuple[Outcome, ...],
+    costs: Costs,
+) -> Source:
+    """Return the trees of a booster."""
     lightgbm, tests = import_lightgbm(), train.tests
     # Of each thread its own: LightGBM writes on what it grows on.
     key = (get_ident(), plan.columns, id(valid))
@@ -203,12 +253,11 @@ def grow_policy(
             valid_sets=[held_out],
             callbacks=[lightgbm.early_stopping(30, verbose=False)],
         )
-    source = read_lightgbm_text(
+    return read_lightgbm_text(
         booster.model_to_string(),
         classes=classes,
         categories={i: tests[i].outcomes for i in _list_categories(tests)},
     )
-    return compile_source(train.to_raw(source), costs, names=names)
 
 
 def _list_categories(tests: tuple[Test, ...]) -> list[int]:

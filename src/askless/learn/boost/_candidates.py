@@ -36,7 +36,8 @@ class BoostPoint(ValidationPoint):
     is_bagged : bool
         Whether each tree of the booster saw some of the rows.
     family : str
-        What was chosen: "boost", "bagged", "few columns" or "forest".
+        What was chosen: "boost", "bagged", "few columns", "forest", "bayes", or
+        "blend": half a booster and half naive Bayes.
     n_leaves : int
         The most leaves of a tree.
     max_cost : float
@@ -107,7 +108,7 @@ class Candidates:
 
     Attributes
     ----------
-    plans : list of BoosterPlan or ForestPlan
+    plans : list of BoosterPlan, ForestPlan or BayesPlan
         How each booster was grown.
     models : list of Ensemble
         The boosters as policies.

@@ -1,4 +1,4 @@
-"""List the models that one fit chooses from: boosters small and large, and a forest.
+"""List what one fit chooses from: boosters small and large, a forest, naive Bayes.
 
 This module must not know how they are grown, nor which one is taken.
 """
@@ -11,7 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.learn.boost._booster_rows import BoosterRows
-from askless.learn.boost._boosters import BoosterPlan, ForestPlan, rank_columns
+from askless.learn.boost._boosters import (
+    BayesPlan,
+    BoosterPlan,
+    ForestPlan,
+    rank_columns,
+)
 from askless.problem import PriceList
 
 __all__ = ["FAMILIES", "Plan", "list_large", "usual_tradeoffs"]
@@ -43,13 +48,17 @@ WIDE_SPARSE = (0.0, 0.001, 0.01)
 FEW_COLUMNS, FEW_SPARSE = (0.25,), (0.12, 0.33)
 # Many rows bear many leaves; without penalties such boosters take little time.
 MANY_LEAVES = 127
+# Of blends of a booster and naive Bayes: how much costs count, and the share of Bayes.
+# They err less where rows are few. With more rows they are worth their time only where
+# there are several classes, as one of them may show in columns of its own.
+BLENDED_DENSE, BLENDED_OF_SEVERAL, BAYES_SHARE = (0.0, 0.03), (0.03,), 0.5
 # With fewer columns, one that sees few of them is no other model.
 LEAST_COLUMNS = 9
 # Of forests: trees, and leaves of a tree. With more rows boosting wins, and running so
 # many leaves takes long.
 FOREST_TREES, FOREST_LEAVES = 60, 256
 
-Plan = BoosterPlan | ForestPlan
+Plan = BoosterPlan | ForestPlan | BayesPlan
 
 
 def usual_tradeoffs(
@@ -93,8 +102,9 @@ def list_large(
         One of the small boosters: large ones differ in what is said here only.
     family : {"auto", "boost", "forest"}
         "auto" adds boosters as large as LightGBM's default, some of them without
-        penalties on few columns, and a forest where rows are few; "forest" a forest,
-        however many rows there are; "boost" nothing.
+        penalties on few columns, where rows are few naive Bayes, blends of it with
+        boosters and a forest; "forest" a forest, however many rows there are; "boost"
+        nothing.
     train : BoosterRows
         Rows to grow on.
     prices : PriceList
@@ -121,6 +131,11 @@ def list_large(
             for share in FEW_COLUMNS if is_small else FEW_SPARSE:
                 columns = _choose_columns(gains, prices.full, share)
                 large.append(replace(few, tradeoff=0.0, columns=columns))
+        if is_little or (is_small and n_classes > SEVERAL_CLASSES):
+            blend = replace(small, is_bagged=False, bayes_share=BAYES_SHARE)
+            tradeoffs = BLENDED_DENSE if is_little else BLENDED_OF_SEVERAL
+            large += [replace(blend, tradeoff=t) for t in tradeoffs]
+            large.append(BayesPlan())
     if is_numbers and (family == "forest" or (family == "auto" and is_little)):
         large.append(ForestPlan(FOREST_TREES, FOREST_LEAVES, seed, small.n_jobs))
     return large

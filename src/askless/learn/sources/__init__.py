@@ -18,11 +18,13 @@ from askless.learn.sources._pipeline import is_pipeline, read_pipeline
 from askless.learn.sources._sklearn_hist import read_hist
 from askless.learn.sources._sklearn_policy import forest_of_sklearn, tree_of_sklearn
 from askless.learn.sources._sklearn_trees import read_boosting, read_forest
-from askless.learn.sources._source import Source
+from askless.learn.sources._source import SetSplit, Source, SourceTree
 from askless.learn.sources._xgboost import read_xgboost
 
 __all__ = [
+    "SetSplit",
     "Source",
+    "SourceTree",
     "forest_of_sklearn",
     "read_lightgbm_text",
     "read_model",
