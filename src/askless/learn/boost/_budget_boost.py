@@ -90,9 +90,9 @@ class BudgetBoostClassifier(PolicyClassifier):
     family : {"auto", "boost", "forest"}, default="auto"
         What to choose from. "boost": small boosters, one for each tradeoff. "auto":
         also boosters as large as LightGBM's default (31 leaves), some without penalties
-        on the columns that tell most, and with up to 1,500 rows a random forest, naive
-        Bayes, and blends of it with boosters; with up to 5,000 rows the last two of
-        more than three classes.
+        on the columns that tell most, with up to 5,000 rows a random forest, and with
+        up to 1,500, or 5,000 of more than three classes, naive Bayes and blends of it
+        with boosters.
         "forest": small boosters and a random forest.
     tradeoffs : tuple of float, default=None
         How much costs count, in units of the mean cost: one model each. By default

@@ -54,9 +54,9 @@ MANY_LEAVES = 127
 BLENDED_DENSE, BLENDED_OF_SEVERAL, BAYES_SHARE = (0.0, 0.03), (0.03,), 0.5
 # With fewer columns, one that sees few of them is no other model.
 LEAST_COLUMNS = 9
-# Of forests: trees, and leaves of a tree. With more rows boosting wins, and running so
-# many leaves takes long.
-FOREST_TREES, FOREST_LEAVES = 60, 256
+# Of forests: trees, and leaves of a tree, which few rows never reach. With fewer leaves
+# they err far more. With more rows boosting wins, and such trees take much room.
+FOREST_TREES, FOREST_LEAVES = 100, 4_096
 
 Plan = BoosterPlan | ForestPlan | BayesPlan
 
@@ -102,9 +102,9 @@ def list_large(
         One of the small boosters: large ones differ in what is said here only.
     family : {"auto", "boost", "forest"}
         "auto" adds boosters as large as LightGBM's default, some of them without
-        penalties on few columns, where rows are few naive Bayes, blends of it with
-        boosters and a forest; "forest" a forest, however many rows there are; "boost"
-        nothing.
+        penalties on few columns, and where rows are few a forest, naive Bayes and
+        blends of it with boosters; "forest" a forest, however many rows there are;
+        "boost" nothing.
     train : BoosterRows
         Rows to grow on.
     prices : PriceList
@@ -136,7 +136,7 @@ def list_large(
             tradeoffs = BLENDED_DENSE if is_little else BLENDED_OF_SEVERAL
             large += [replace(blend, tradeoff=t) for t in tradeoffs]
             large.append(BayesPlan())
-    if is_numbers and (family == "forest" or (family == "auto" and is_little)):
+    if is_numbers and (family == "forest" or (family == "auto" and is_small)):
         large.append(ForestPlan(FOREST_TREES, FOREST_LEAVES, seed, small.n_jobs))
     return large
 
