@@ -72,14 +72,17 @@ class _Builder:
 
 
 def random_ensemble(
-    rng, link=None, bounds="auto", is_plain=False, amounts=range(6), **options
-):
+    rng, link=None, bounds="auto", is_plain=False, amounts=range(6), sizes=None,
+    **options,
+):  # fmt: skip
     """Return a small ensemble; leaves are often equal, so that sums tie.
 
-    A plain one has numbers only, cuts only, and neither groups nor delays.
+    A plain one has numbers only, cuts only, and neither groups nor delays. ``sizes``
+    are how many tests and trees there are, and how deep a tree is at most.
     """
     link = link or LINKS[rng.integers(len(LINKS))]
-    tests = random_tests(rng, int(rng.integers(1, 6)), 1.0 if is_plain else 0.6)
+    n_tests, most_trees, depth = sizes or (int(rng.integers(1, 6)), None, 4)
+    tests = random_tests(rng, n_tests, 1.0 if is_plain else 0.6)
     n_classes = int(rng.integers(2, 5))
     n_outputs = 1 if link in ("logit", "number") else n_classes
     width = n_outputs if link in ("share", "votes") else 1
@@ -98,9 +101,9 @@ def random_ensemble(
         )
 
     builder = _Builder(rng, tests, leaf, is_plain)
-    starts, n_trees = [0], int(rng.integers(1, 9))
+    starts, n_trees = [0], most_trees or int(rng.integers(1, 9))
     for _ in range(n_trees):
-        builder.grow(int(rng.integers(0, 5)))
+        builder.grow(int(rng.integers(0, depth + 1)))
         starts.append(len(builder.test))
     adds_to = np.arange(n_trees) % n_outputs if width == 1 else np.zeros(n_trees)
     trees = EnsembleTrees(

@@ -416,6 +416,25 @@ def test_remembered_trees_of_any_size_buy_the_same(n_classes, most_leaves, rng):
     assert policy.predict(new).tolist() == model.predict(new).tolist()
 
 
+@pytest.mark.parametrize("bounds", ["deep", "joint"])
+@pytest.mark.parametrize("link", ["logit", "softmax"])
+@pytest.mark.parametrize(("depth", "n_rows"), [(3, 1_200), (5, 200)])
+def test_many_purchases_end_at_the_same_step(bounds, link, depth, n_rows, rng):
+    """Rows are looked at a few steps at a time: they must go back to the right one."""
+    sizes = (16, 40, depth)
+    policy = random_ensemble(rng, link, bounds, sizes=sizes)
+    X, codes = random_rows(rng, policy, n_rows)
+    _, cost, n_bought = policy.run_rows(X)
+    assert len(set(n_bought.tolist())) > 4
+    assert_remembered_runs_are_the_same(policy, X)
+    full = [plain_ensemble_answer(policy, row) for row in codes[:50]]
+    assert policy.predict_and_cost(X)[0].tolist()[:50] == full
+    # So does a session, which remembers nothing.
+    for row in range(5):
+        state, spent = _follow(policy, codes[row])
+        assert (len(state.answers), spent) == (n_bought[row], cost[row])
+
+
 # Doubles hold neither the inverse of some, nor that of others times what waits.
 TINY_PRICES = (0.0, 5e-324, 1e-320, 1e-308, 1e-300, 1e-290, 1e-100, 1.0)
 

@@ -7,3 +7,4 @@ cdef extern from "askless/_core/base/bits.h" nogil:
     int count_bits(uint64_t word)
     # Of a word that is not 0.
     int lowest_bit(uint64_t word)
+    int highest_bit(uint64_t word)

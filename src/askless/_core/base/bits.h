@@ -24,4 +24,15 @@ static inline int lowest_bit(unsigned long long word)
 #endif
 }
 
+static inline int highest_bit(unsigned long long word)
+{
+#if defined(__GNUC__)
+    return 63 - __builtin_clzll(word);
+#else
+    int n = 0;
+    while (word >>= 1) n++;
+    return n;
+#endif
+}
+
 #endif

@@ -12,6 +12,12 @@ cdef void begin(const Model* m, Case* c, const int64_t* offset) noexcept nogil
 # Note what a test has shown, and move every tree that waited for it.
 cdef void buy(const Model* m, Case* c, intp_t test, intp_t code) noexcept nogil
 
+# Of remembered trees: let them have the leaves that they had after some of the moves,
+# where they have those after others. Only joint bounds know of it.
+cdef void go_along(
+    const Model* m, Case* c, intp_t before, intp_t after
+) noexcept nogil
+
 
 cdef inline void drop_classes(Case* c, uint64_t gone) noexcept nogil:
     while gone:

@@ -13,9 +13,11 @@ from askless._core.ensemble._deep cimport (
     add_tree, is_live, measure_tree, recall_tree,
 )
 from askless._core.ensemble._joint cimport add_runs, measure_runs
+from askless._core.ensemble._leaves cimport high_of, low_of
 from askless._core.ensemble._memo cimport (
-    State, fetch_slot, fetch_state, guess_state, parts_of, tests_of,
+    State, fetch_slot, fetch_state, find_state, guess_state, parts_of, tests_of,
 )
+from askless._core.ensemble._small cimport buy_small
 from askless._core.ensemble._trees cimport DEEP, Model, PATH, VOTE
 from askless._core.base._types cimport (
     int32_t, int64_t, intp_t, uint8_t, uint32_t, uint64_t,
@@ -136,14 +138,16 @@ cdef void buy_remembered(
     """
     cdef:
         intp_t i, tree
-        intp_t n = list_moved(m, c, test, code)
+        intp_t first = c.n_moves
+        intp_t last = list_moved(m, c, test, code)
         State* state
-    for i in range(n):
+    for i in range(first, last):
         fetch_slot(c.memo, c.moved[i], c.moved_to[i])
         fetch_state(m, c.tree_state[c.moved[i]])
-    for i in range(n):
+    for i in range(first, last):
         fetch_state(m, guess_state(c.memo, c.moved[i], c.moved_to[i]))
-    for i in range(n):
+    c.n_moves = last
+    for i in range(first, last):
         tree = c.moved[i]
         state = recall_tree(m, c, tree, c.moved_to[i])
         if state == NULL:
@@ -159,7 +163,7 @@ cdef void buy_remembered(
 cdef intp_t list_moved(
     const Model* m, Case* c, intp_t test, intp_t code
 ) noexcept nogil:
-    """List the trees that a purchase moves, and the leaves that it leaves them."""
+    """Note the trees that a purchase moves; return how many moves there are."""
     cdef:
         intp_t n_users = m.user_start[test + 1] - m.user_start[test]
         const int64_t* users = m.users + m.user_start[test]
@@ -167,7 +171,7 @@ cdef intp_t list_moved(
             m.leaf_words + m.word_start[test] + code * n_users * m.word_bytes
         )
         intp_t i
-        intp_t n = 0
+        intp_t n = c.n_moves
         uint64_t before, word
     for i in range(n_users):
         if m.word_bytes == 1:
@@ -179,6 +183,7 @@ cdef intp_t list_moved(
         before = c.leaves[users[i]]
         # Written in any case, which is faster than to guess whether it has moved.
         c.moved[n] = <int32_t> users[i]
+        c.moved_from[n] = before
         c.moved_to[n] = before & word
         n = n + ((before & word) != before)
     return n
@@ -196,8 +201,8 @@ cdef inline void move_tree(
         const int16_t* tests = tests_of(old)
         intp_t i
     c.total[first] += new.mean - old.mean
-    c.low[first] += new.low - old.low
-    c.high[first] += new.high - old.high
+    c.low[first] += low_of(m, tree, new.leaves) - low_of(m, tree, old.leaves)
+    c.high[first] += high_of(m, tree, new.leaves) - high_of(m, tree, old.leaves)
     c.spread[kind] += new.spread - old.spread
     for i in range(0, old.n_parts, 4):
         need[tests[i]] -= parts[i]
@@ -213,13 +218,36 @@ cdef inline void move_tree(
         need[tests[i + 3]] += parts[i + 3]
 
 
+cdef inline void place_tree(
+    const Model* m, Case* c, intp_t tree, uint64_t leaves
+) noexcept nogil:
+    """Let a remembered tree have some leaves that it once had; sums stay as they are."""
+    c.leaves[tree] = leaves
+    if c.tables != NULL:
+        return
+    c.tree_state[tree] = find_state(c.memo, tree, leaves)
+    c.top[tree] = c.tree_state[tree].top
+
+
+cdef void go_along(
+    const Model* m, Case* c, intp_t before, intp_t after
+) noexcept nogil:
+    cdef intp_t i
+    for i in range(before - 1, after - 1, -1):
+        place_tree(m, c, c.moved[i], c.moved_from[i])
+    for i in range(before, after):
+        place_tree(m, c, c.moved[i], c.moved_to[i])
+
+
 # All of them.
 
 
 cdef void buy(const Model* m, Case* c, intp_t test, intp_t code) noexcept nogil:
     c.state[test] = BOUGHT
     c.code[test] = <int32_t> code
-    if c.memo != NULL:
+    if c.tables != NULL:
+        buy_small(m, c, test, code)
+    elif c.memo != NULL:
         buy_remembered(m, c, test, code)
     elif m.mode == DEEP:
         buy_deep(m, c, test)

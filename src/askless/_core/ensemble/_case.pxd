@@ -1,6 +1,6 @@
 """Contract of where one case stands: what it has bought, and what each tree awaits."""
 
-from askless._core.ensemble._memo cimport Memo, State
+from askless._core.ensemble._memo cimport Memo, State, Tables
 from askless._core.ensemble._trees cimport Model, Node, goes_left
 from askless._core.base._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint8_t, uint64_t,
@@ -11,6 +11,11 @@ cdef enum:
     CLOSED = 0   # not bought
     BOUGHT = 1
     SKIPPED = 2  # cannot be bought
+
+cdef enum:
+    # Steps at which a row may be settled, at most, before joint bounds are looked at for
+    # all of them.
+    HELD = 8
 
 
 cdef struct Case:
@@ -32,6 +37,7 @@ cdef struct Case:
     uint8_t* is_open
     float64_t* score  # (n_tests,) scratch: how much waits for each test, for its price
     bint has_means    # of votes: whether `total` is kept up
+    bint has_spread   # of small trees: whether `spread` is kept up
     # Deep states only.
     int32_t* live     # (n_nodes,) open splits of each tree, from its first node on
     int64_t* parts    # (n_nodes,) what each of them adds to `need`
@@ -54,14 +60,26 @@ cdef struct Case:
     int64_t* node_low     # (m.most_nodes, width)
     int64_t* node_high
     int32_t* stack
-    # Deep states that are remembered; `memo` is NULL where they are not.
+    # Deep states that are remembered. One of `memo` and `tables` is not NULL, or both
+    # are NULL where nothing is remembered.
     Memo* memo
+    Tables* tables
     uint64_t* leaves      # (n_trees,) those that each tree can reach
-    State** tree_state    # (n_trees,) what each tree amounts to
-    State** root_state    # (n_trees,) the same in the first state
-    State** run_state     # (n_trees,) what the sums below hold of it
-    int32_t* moved        # (n_trees,) scratch: trees that a purchase moves,
-    uint64_t* moved_to    # and the leaves that they have then
+    uint64_t* root_leaves  # (n_trees,) the same in the first state
+    State** tree_state    # (n_trees,) in `memo`, what each tree amounts to
+    State** root_state    # (n_trees,)
+    # Moves of trees, the newest last: as many as there are leaves, at most. Whoever runs
+    # a row may forget them before a purchase by `n_moves = 0`, or go back along them.
+    intp_t n_moves
+    int32_t* moved        # which tree,
+    uint64_t* moved_from  # the leaves that it had before,
+    uint64_t* moved_to    # and those that it has then
+    int64_t* held_sums    # (HELD, 3, n_outputs) `total`, `low` and `high` at such steps
+    intp_t leader         # the sums that were compared last by joint bounds: who leads,
+    intp_t rival          # and who follows; -1 for 0
+    int64_t gain          # by how much their joint bound is above that tree by tree
+    int64_t* code_sum     # (n_codes,) scratch of joint bounds, all 0
+    uint8_t* is_awaited   # (n_tests,) the same
     # Joint bounds only. An open tree is bounded for each outcome of the test at its
     # top; these bounds are kept as runs of codes, and their sums over all trees.
     int32_t* run_test     # (n_trees,) the test at the top

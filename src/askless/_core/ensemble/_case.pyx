@@ -6,7 +6,7 @@ This module must not know how a state is worked out, nor what is bought and why.
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from askless._core.ensemble._memo cimport State, free_memo
+from askless._core.ensemble._memo cimport State, free_memo, free_tables
 from askless._core.ensemble._trees cimport DEEP, Model
 from askless._core.base._types cimport (
     float64_t, int32_t, int64_t, intp_t, uint8_t, uint64_t,
@@ -16,6 +16,7 @@ from askless._core.base._types cimport (
 cdef void free_case(Case* c) noexcept nogil:
     if c != NULL:
         free_memo(c.memo)
+        free_tables(c.tables)
         free(c.block)
         free(c)
 
@@ -96,10 +97,16 @@ cdef void lay_out_deep(const Model* m, Case* c, size_t* used) noexcept nogil:
         c.leaves = <uint64_t*> take(block, used, m.n_trees * 8)
         c.tree_state = <State**> take(block, used, m.n_trees * sizeof(void*))
         c.root_state = <State**> take(block, used, m.n_trees * sizeof(void*))
-        c.run_state = <State**> take(block, used, m.n_trees * sizeof(void*))
-        # One more: written before it is known that a tree moves.
-        c.moved = <int32_t*> take(block, used, m.n_trees * 4 + 4)
-        c.moved_to = <uint64_t*> take(block, used, m.n_trees * 8 + 8)
+        c.root_leaves = <uint64_t*> take(block, used, m.n_trees * 8)
+        c.held_sums = <int64_t*> take(block, used, HELD * 3 * m.n_outputs * 8)
+        c.code_sum = <int64_t*> take(block, used, m.code_start[m.n_tests] * 8)
+        c.is_awaited = <uint8_t*> take(block, used, m.n_tests)
+        # A tree that moves loses a leaf. One more: written before it is known whether it
+        # moves.
+        n = m.leaf_start[m.n_trees] + 1
+        c.moved = <int32_t*> take(block, used, n * 4)
+        c.moved_from = <uint64_t*> take(block, used, n * 8)
+        c.moved_to = <uint64_t*> take(block, used, n * 8)
 
 
 cdef void lay_out_joint(const Model* m, Case* c, size_t* used) noexcept nogil:
@@ -134,18 +141,21 @@ cdef void reset(
     memset(c.paid, 0, m.n_tests + 1)
     memset(c.is_open, 0, n_groups + 1)
     c.n_waiting = root.n_waiting
+    c.n_moves = 0
     if m.mode != DEEP:
         memcpy(c.top, root.top, m.n_trees * 4)
         memcpy(c.head, root.head, m.n_tests * 4)
         memcpy(c.next, root.next, m.n_trees * 4)
         return
+    if c.tables != NULL:
+        memcpy(c.leaves, c.root_leaves, m.n_trees * 8)
+        return
     if c.memo != NULL:
-        # Sums of runs stay as they are: what they hold of each tree is known.
         for i in range(c.n_touched):
             tree = c.touched[i]
             c.is_touched[tree] = 0
             c.tree_state[tree] = c.root_state[tree]
-            c.leaves[tree] = c.root_state[tree].leaves
+            c.leaves[tree] = c.root_leaves[tree]
             c.top[tree] = root.top[tree]
         c.n_touched = 0
         return

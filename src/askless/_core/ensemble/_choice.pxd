@@ -26,6 +26,9 @@ cdef struct View:
 # Write down who leads, whether that can still change, and, if asked, how sure it is.
 cdef void look(const Model* m, Case* c, int varies, View* view) noexcept nogil
 
+# The same by bounds of each tree on its own, and never how sure it is.
+cdef void look_apart(const Model* m, const Case* c, View* view) noexcept nogil
+
 # How sure a case is that somebody leads, who was looked for.
 cdef float64_t find_z(
     const Model* m, const Case* c, int varies, const View* view

@@ -37,6 +37,14 @@ cdef bint holds(const Model* m, const Case* c, intp_t first) noexcept nogil:
 
 
 cdef void look(const Model* m, Case* c, int varies, View* view) noexcept nogil:
+    look_apart(m, c, view)
+    if m.is_joint and not view.is_settled:
+        view.is_settled = holds_jointly(m, c, view.first)
+    if varies != NOT_ASKED:
+        view.z = find_z(m, c, varies, view)
+
+
+cdef void look_apart(const Model* m, const Case* c, View* view) noexcept nogil:
     cdef:
         intp_t q
         intp_t first = 0
@@ -47,12 +55,8 @@ cdef void look(const Model* m, Case* c, int varies, View* view) noexcept nogil:
         view.second = 0
         if m.target == TWO_CLASSES:
             view.is_settled = c.low[0] > m.slack or c.high[0] < -m.slack
-            if m.is_joint and not view.is_settled:
-                view.is_settled = holds_jointly(m, c, view.first)
         else:
             view.is_settled = c.high[0] - c.low[0] <= m.tolerance
-        if varies != NOT_ASKED:
-            view.z = find_z(m, c, varies, view)
         return
     if m.mode == VOTE:
         # Shares are rounded, votes are not: these alone say what is settled.
@@ -72,12 +76,8 @@ cdef void look(const Model* m, Case* c, int varies, View* view) noexcept nogil:
             second = q
     if m.mode != VOTE:
         view.is_settled = holds(m, c, first)
-        if m.is_joint and not view.is_settled:
-            view.is_settled = holds_jointly(m, c, first)
     view.first = first
     view.second = second if second >= 0 else first
-    if varies != NOT_ASKED:
-        view.z = find_z(m, c, varies, view)
 
 
 cdef float64_t find_z(

@@ -21,5 +21,5 @@ cdef State* recall_tree(
     const Model* m, Case* c, intp_t tree, uint64_t leaves
 ) noexcept nogil
 
-# Forget all states but the first of each tree.
-cdef void start_memo(const Model* m, Case* c, const Case* root) noexcept nogil
+# Remember trees from here on, or forget all but the first states; false without memory.
+cdef bint begin_memo(const Model* m, Case* c, const Case* root) noexcept nogil

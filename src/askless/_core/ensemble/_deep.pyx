@@ -11,8 +11,9 @@ from libc.stdint cimport int16_t
 from libc.string cimport memcpy
 
 from askless._core.ensemble._case cimport Case, copy_deep, descend
+from askless._core.ensemble._leaves cimport all_leaves
 from askless._core.ensemble._memo cimport (
-    State, add_state, empty_memo, find_state, parts_of, tests_of,
+    State, add_state, empty_memo, find_state, make_memo, parts_of, tests_of,
 )
 from askless._core.ensemble._trees cimport Model, to_units
 from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t, uint64_t
@@ -212,8 +213,6 @@ cdef State* remember_tree(
     if state == NULL:
         return NULL
     state.mean = c.tree_mean[tree]
-    state.low = c.tree_low[tree]
-    state.high = c.tree_high[tree]
     state.spread = c.tree_spread[tree]
     state.top = c.top[tree]
     for i in range(n):
@@ -232,19 +231,18 @@ cdef State* recall_tree(
     return state
 
 
-cdef void start_memo(const Model* m, Case* c, const Case* root) noexcept nogil:
-    cdef:
-        intp_t tree, node
-        uint64_t leaves
+cdef bint begin_memo(const Model* m, Case* c, const Case* root) noexcept nogil:
+    cdef intp_t tree
+    if c.memo == NULL:
+        c.memo = make_memo(m)
+        if c.memo == NULL:
+            return False
     empty_memo(c.memo)
     copy_deep(m, c, root)
     for tree in range(m.n_trees):
-        leaves = 0
-        for node in range(m.tree_start[tree], m.tree_start[tree + 1]):
-            if m.nodes[node].test < 0:
-                leaves = (leaves << 1) | 1
-        c.root_state[tree] = remember_tree(m, c, tree, leaves)
-        c.tree_state[tree] = c.run_state[tree] = c.root_state[tree]
-        c.leaves[tree] = leaves
+        c.leaves[tree] = c.root_leaves[tree] = all_leaves(m, tree)
+        c.root_state[tree] = remember_tree(m, c, tree, c.leaves[tree])
+        c.tree_state[tree] = c.root_state[tree]
         if c.memo.has_failed:
-            return
+            return False
+    return True

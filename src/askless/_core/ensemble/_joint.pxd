@@ -22,8 +22,20 @@ cdef int64_t least_sum(
 # Bound a sum from above.
 cdef int64_t largest_sum(const Model* m, const Case* c, intp_t of) noexcept nogil
 
-# Whether no outcome of what is open can change who leads.
-cdef bint holds_jointly(const Model* m, Case* c, intp_t first) noexcept nogil
+# Bound from below how far a sum is ahead of another one, tree by tree; -1 for 0.
+cdef inline int64_t lead_apart(
+    const Case* c, intp_t of, intp_t against
+) noexcept nogil:
+    cdef int64_t lead = 0
+    if of >= 0:
+        lead += c.low[of]
+    if against >= 0:
+        lead -= c.high[against]
+    return lead
 
-# Remember trees from here on, or forget all but the first states; false without memory.
-cdef bint begin_memo(const Model* m, Case* c, const Case* root) noexcept nogil
+
+# Whether joint bounds are worth a look; whether by them no outcome of what is open can
+# change who leads; and both. Once the second is so it stays so, whatever is bought.
+cdef bint is_near(const Model* m, const Case* c, intp_t first) noexcept nogil
+cdef bint leads_all(const Model* m, Case* c, intp_t first) noexcept nogil
+cdef bint holds_jointly(const Model* m, Case* c, intp_t first) noexcept nogil

@@ -7,18 +7,18 @@ This module must not know what is bought next, nor move a tree: trees that were 
 are listed as stale, and bounded again when somebody asks.
 """
 
+from libc.math cimport llrint
+
 from askless._core.ensemble._case cimport BOUGHT, Case
-from askless._core.ensemble._deep cimport measure_tree, start_memo
-from askless._core.ensemble._memo cimport State, fetch_early, make_memo, take_memory
+from askless._core.ensemble._deep cimport measure_tree
+from askless._core.ensemble._leaves cimport high_of, low_of
+from askless._core.ensemble._small cimport top_of
 from askless._core.ensemble._trees cimport IS_SET, Model, TWO_CLASSES, goes_left
-from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t
+from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t, uint64_t
 
 
 # Joint bounds are looked at once the lead is this much of what the other bounds leave.
 cdef float64_t NEAR = 0.35
-# How many trees ahead memory is asked for.
-cdef enum:
-    AHEAD = 8
 
 
 cdef void add_runs(const Model* m, Case* c, intp_t tree, int64_t sign) noexcept nogil:
@@ -46,83 +46,6 @@ cdef void add_runs(const Model* m, Case* c, intp_t tree, int64_t sign) noexcept 
             at = (
                 (first + q) * n_codes + m.code_start[c.run_test[tree]] + c.run_end[i]
             )
-
-
-# The runs of a remembered tree: how many, of which test; then the end of each, the
-# least and the largest value.
-
-
-cdef void remember_runs(
-    const Model* m, Case* c, intp_t tree, State* state
-) noexcept nogil:
-    """Keep the runs of a tree, which were just bounded."""
-    cdef:
-        intp_t start = m.run_start[tree]
-        intp_t n = c.n_runs[tree]
-        intp_t i
-        int64_t* runs = <int64_t*> take_memory(c.memo, (2 + 3 * n) * 8)
-    state.runs = runs
-    if runs == NULL:
-        return
-    runs[0] = n
-    runs[1] = c.run_test[tree]
-    for i in range(n):
-        runs[2 + 3 * i] = c.run_end[start + i]
-        runs[3 + 3 * i] = c.run_low[start + i]
-        runs[4 + 3 * i] = c.run_high[start + i]
-
-
-cdef void add_remembered(
-    const Model* m, Case* c, intp_t tree, const State* state, int64_t sign
-) noexcept nogil:
-    """Add the runs of a remembered tree, or take them back."""
-    cdef:
-        intp_t first = m.output[tree]
-        const int64_t* run = state.runs + 2
-        const int64_t* last = run + 3 * state.runs[0]
-        intp_t at, place
-        int64_t low = 0
-        int64_t high = 0
-    if state.runs[0] == 0:
-        c.ended_low[first] += sign * state.low
-        c.ended_high[first] += sign * state.high
-        return
-    place = first * m.code_start[m.n_tests] + m.code_start[state.runs[1]]
-    at = place
-    while run < last:
-        c.sum_low[at] += sign * (run[1] - low)
-        c.sum_high[at] += sign * (run[2] - high)
-        low, high = run[1], run[2]
-        at = place + run[0]
-        run = run + 3
-
-
-cdef void refresh_remembered(const Model* m, Case* c) noexcept nogil:
-    """Let the sums hold each tree as it is now; the reads of many are under way."""
-    cdef:
-        intp_t tree, i
-        intp_t n = 0
-        State* old
-        State* new
-    for tree in range(m.n_trees):
-        if c.run_state[tree] != c.tree_state[tree]:
-            c.moved[n] = <int32_t> tree
-            n = n + 1
-    for i in range(n):
-        if i + AHEAD < n:
-            fetch_early(c.run_state[c.moved[i + AHEAD]].runs)
-            fetch_early(c.tree_state[c.moved[i + AHEAD]].runs)
-        tree = c.moved[i]
-        old, new = c.run_state[tree], c.tree_state[tree]
-        if new.runs == NULL:
-            measure_tree(m, c, tree)
-            measure_runs(m, c, tree)
-            remember_runs(m, c, tree, new)
-            if new.runs == NULL:
-                return  # whoever runs the rows looks whether there was memory
-        add_remembered(m, c, tree, old, -1)
-        add_remembered(m, c, tree, new, 1)
-        c.run_state[tree] = new
 
 
 cdef void measure_runs(const Model* m, Case* c, intp_t tree) noexcept nogil:
@@ -216,9 +139,6 @@ cdef void bound_run(
 cdef void refresh_runs(const Model* m, Case* c) noexcept nogil:
     """Bound again the trees that have moved on. No tree that has ended moves."""
     cdef intp_t i, tree
-    if c.memo != NULL:
-        refresh_remembered(m, c)
-        return
     for i in range(c.n_stale):
         tree = c.stale[i]
         c.is_stale[tree] = 0
@@ -279,6 +199,88 @@ cdef int64_t largest_sum(const Model* m, const Case* c, intp_t of) noexcept nogi
     return total
 
 
+# Where trees are remembered.
+
+
+cdef int64_t least_lead(
+    const Model* m, Case* c, intp_t of, intp_t against
+) noexcept nogil:
+    """Bound from below how far a sum is ahead of another one; -1 for one that is 0.
+
+    The lowest and the highest of the leaves that an outcome leaves bound a tree, so that
+    nothing has to be kept up between two looks: each adds up the trees of the sums that
+    it compares, and no others.
+    """
+    cdef:
+        intp_t tree, test, output
+        int64_t total = 0
+        uint64_t leaves
+    if of >= 0:
+        total += llrint(m.offset[of] * m.unit)
+    if against >= 0:
+        total -= llrint(m.offset[against] * m.unit)
+    for tree in range(m.n_trees):
+        output = m.output[tree]
+        if output != of and output != against:
+            continue
+        leaves = c.leaves[tree]
+        if leaves & (leaves - 1):
+            add_open(m, c, tree, leaves, output == of)
+        elif output == of:
+            total += low_of(m, tree, leaves)
+        else:
+            total -= high_of(m, tree, leaves)
+    for test in range(m.n_tests):
+        if c.is_awaited[test]:
+            c.is_awaited[test] = 0
+            total += take_least(
+                c.code_sum + m.code_start[test],
+                m.code_start[test + 1] - m.code_start[test],
+            )
+    return total
+
+
+cdef inline void add_open(
+    const Model* m, Case* c, intp_t tree, uint64_t leaves, bint is_for
+) noexcept nogil:
+    """Add what a tree amounts to for each outcome of the test that it awaits."""
+    cdef:
+        intp_t node = top_of(m, c, tree)
+        intp_t test = m.nodes[node].test
+        intp_t user = m.node_user[node]
+        int64_t* at = c.code_sum + m.code_start[test]
+        intp_t place = 0
+        intp_t run
+        int64_t bound
+        int64_t before = 0
+    c.is_awaited[test] = 1
+    for run in range(m.user_run[user], m.user_run[user + 1]):
+        if is_for:
+            bound = low_of(m, tree, leaves & m.run_word[run])
+        else:
+            bound = -high_of(m, tree, leaves & m.run_word[run])
+        at[place] += bound - before
+        before = bound
+        place = m.word_end[run]
+
+
+cdef inline int64_t take_least(int64_t* sums, intp_t n) noexcept nogil:
+    """Return the least sum of all codes, and leave zeros behind."""
+    cdef:
+        int64_t here = sums[0]
+        int64_t best = here
+        intp_t code
+    sums[0] = 0
+    for code in range(1, n):
+        here += sums[code]
+        sums[code] = 0
+        best = here if here < best else best
+    return best
+
+
+# All of them.
+
+
 cdef bint is_near(const Model* m, const Case* c, intp_t first) noexcept nogil:
     """Return whether joint bounds are worth a look.
 
@@ -305,37 +307,43 @@ cdef bint is_near(const Model* m, const Case* c, intp_t first) noexcept nogil:
     return True
 
 
-cdef bint holds_jointly(const Model* m, Case* c, intp_t first) noexcept nogil:
+cdef inline bint leads(
+    const Model* m, Case* c, intp_t of, intp_t against
+) noexcept nogil:
+    """Return whether a sum stays ahead of another one, -1 for one that is 0."""
+    cdef int64_t least
+    if lead_apart(c, of, against) > m.slack:
+        # Joint bounds are at least as close.
+        return True
+    if c.memo != NULL or c.tables != NULL:
+        least = least_lead(m, c, of, against)
+        c.leader, c.rival = of, against
+        c.gain = least - lead_apart(c, of, against)
+        return least > m.slack
+    if of < 0:
+        return largest_sum(m, c, against) < -m.slack
+    return least_sum(m, c, of, against) > m.slack
+
+
+cdef bint leads_all(const Model* m, Case* c, intp_t first) noexcept nogil:
     """Return whether no outcome of what is open can change who leads."""
     cdef intp_t q
     cdef intp_t second = -1
-    if not is_near(m, c, first):
-        return False
-    refresh_runs(m, c)
+    if c.memo == NULL and c.tables == NULL:
+        refresh_runs(m, c)
     if m.target == TWO_CLASSES:
-        if first:
-            return least_sum(m, c, 0, -1) > m.slack
-        return largest_sum(m, c, 0) < -m.slack
+        return leads(m, c, 0, -1) if first else leads(m, c, -1, 0)
     # The one that follows is the likeliest to overtake: most answers end here.
     for q in range(m.n_outputs):
         if q != first and (second < 0 or c.total[q] > c.total[second]):
             second = q
-    if second >= 0 and least_sum(m, c, first, second) <= m.slack:
+    if second >= 0 and not leads(m, c, first, second):
         return False
     for q in range(m.n_outputs):
-        if q != first and q != second and least_sum(m, c, first, q) <= m.slack:
+        if q != first and q != second and not leads(m, c, first, q):
             return False
     return True
 
 
-cdef bint begin_memo(const Model* m, Case* c, const Case* root) noexcept nogil:
-    cdef intp_t tree
-    if c.memo == NULL:
-        c.memo = make_memo(m)
-        if c.memo == NULL:
-            return False
-    start_memo(m, c, root)
-    if m.is_joint and not c.memo.has_failed:
-        for tree in range(m.n_trees):
-            remember_runs(m, c, tree, c.root_state[tree])
-    return not c.memo.has_failed
+cdef bint holds_jointly(const Model* m, Case* c, intp_t first) noexcept nogil:
+    return is_near(m, c, first) and leads_all(m, c, first)

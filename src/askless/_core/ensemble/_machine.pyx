@@ -29,10 +29,10 @@ from askless._core.ensemble._blocks cimport make_blocks
 from askless._core.ensemble._bounds cimport begin
 from askless._core.ensemble._case cimport free_case, make_case
 from askless._core.ensemble._choice cimport INDEPENDENT, TOGETHER, inverse_price
+from askless._core.ensemble._leaves cimport lay_out_leaves
 from askless._core.ensemble._rows cimport Results, Rows, Terms, run_each
 from askless._core.ensemble._trees cimport (
-    IS_SET, MISSING_LEFT, Model, Node, VOTE, lay_out_leaves, lay_out_runs,
-    measure_subtrees,
+    IS_SET, MISSING_LEFT, Model, Node, VOTE, lay_out_runs, measure_subtrees,
 )
 from askless._core.ensemble._vote_rows cimport VoteRows
 from askless._core.price._prices cimport Prices

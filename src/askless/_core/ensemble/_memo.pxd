@@ -3,7 +3,7 @@
 from libc.stdint cimport int16_t
 
 from askless._core.ensemble._trees cimport Model
-from askless._core.base._types cimport int32_t, int64_t, intp_t, uint64_t
+from askless._core.base._types cimport int32_t, int64_t, intp_t, uint8_t, uint64_t
 
 
 cdef extern from *:
@@ -23,10 +23,7 @@ cdef struct State:
     # reach say all of it, whichever tests left them. Its parts stand behind it.
     uint64_t leaves
     int64_t mean
-    int64_t low
-    int64_t high
     int64_t spread
-    int64_t* runs     # low and high of each outcome of the test at the top, or NULL
     int32_t top       # the node where the tree waits, or its leaf
     int32_t n_parts   # tests that it asks for, filled up to fours; 0 once it has ended
 
@@ -114,3 +111,33 @@ cdef inline State* find_state(
         at = (at + 1) & shelf.last
         state = shelf.slots[at]
     return state
+
+
+# Small trees.
+
+
+cdef enum:
+    # Trees of so many leaves at most have a place for every set of leaves.
+    SMALL_LEAVES = 8
+
+
+cdef struct Entry:
+    # What a tree amounts to: a line of the cache.
+    int64_t mean      # and so much more that it is not 0; 0 if it is not worked out
+    int64_t[7] part   # what waits for each of its tests
+
+
+cdef struct Tables:
+    char* block
+    Entry* entries    # of one tree after another
+    int64_t* start    # (n_trees + 1,) where those of a tree start: at no leaf at all
+    int64_t* spread   # by entry
+    uint8_t* top      # by entry, the node where the tree waits, counted from its first
+    int16_t* tests    # (n_trees, 8) that a tree may ask, each once; 0 where it has fewer
+
+
+# Memory for tables that know nothing, or NULL if there is none; and its end. All trees
+# must have SMALL_LEAVES at most. Large pages are soon found, but are cleared as a whole:
+# they are for many rows.
+cdef Tables* make_tables(const Model* m, bint has_large_pages) noexcept nogil
+cdef void free_tables(Tables* tables) noexcept nogil

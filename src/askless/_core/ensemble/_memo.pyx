@@ -6,17 +6,37 @@ that others have been in. Every thread has a memory of its own.
 This module must not know how a state is worked out.
 """
 
+from libc.stdint cimport int16_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from askless._core.ensemble._trees cimport Model
-from askless._core.base._types cimport int32_t, intp_t, uint64_t
+from askless._core.base._types cimport int32_t, int64_t, intp_t, uint8_t, uint64_t
+
+
+cdef extern from *:
+    """
+    #if defined(__linux__)
+    #include <sys/mman.h>
+    #endif
+
+    static void want_large_pages(char *block, size_t n_bytes)
+    {
+    #if defined(__linux__) && defined(MADV_HUGEPAGE)
+        size_t first = ((size_t) block + 4095) & ~(size_t) 4095;
+        size_t last = ((size_t) block + n_bytes) & ~(size_t) 4095;
+        /* A wish: whether it is granted changes nothing but time. */
+        if (first < last) (void) madvise((void *) first, last - first, MADV_HUGEPAGE);
+    #else
+        (void) block, (void) n_bytes;
+    #endif
+    }
+    """
+    void want_large_pages(char* block, size_t n_bytes) nogil
 
 
 cdef enum:
     FIRST_SLOTS = 64
-    # Trees of so few leaves have a slot for every set of them.
-    FEW_LEAVES = 8
     BLOCK_BYTES = 1048576
     LINE = 64
 
@@ -42,7 +62,7 @@ cdef Memo* make_memo(const Model* m) noexcept nogil:
         n_leaves = (m.tree_start[tree + 1] - m.tree_start[tree] + 1) // 2
         n_slots = FIRST_SLOTS
         shelf.factor = SPREAD
-        if n_leaves <= FEW_LEAVES:
+        if n_leaves <= SMALL_LEAVES:
             n_slots = (<intp_t> 1) << n_leaves
             shelf.factor = 1
         shelf.slots = <State**> calloc(n_slots, sizeof(void*))
@@ -149,8 +169,73 @@ cdef State* add_state(
     if state == NULL:
         return NULL
     state.leaves = leaves
-    state.runs = NULL
     state.n_parts = <int32_t> n_parts
     put_state(shelf, state)
     shelf.n_used += 1
     return state
+
+
+# Small trees. A set of few leaves is a small number, which is where its entry stands; and
+# all entries of a tree list the same tests, so that two of them are compared part by part.
+
+
+cdef Tables* make_tables(const Model* m, bint has_large_pages) noexcept nogil:
+    cdef:
+        Tables* tables = <Tables*> calloc(1, sizeof(Tables))
+        intp_t tree
+        intp_t n_entries = 0
+        size_t n_bytes
+        intp_t n_trees = m.n_trees
+        char* at
+    if tables == NULL:
+        return NULL
+    for tree in range(n_trees):
+        n_entries += count_sets(m, tree)
+    # What is never written to takes no memory: most systems give a page when it is used.
+    n_bytes = LINE + n_entries * (sizeof(Entry) + 9) + n_trees * (8 + 16) + 8
+    tables.block = <char*> calloc(n_bytes, 1)
+    if tables.block == NULL:
+        free(tables)
+        return NULL
+    if has_large_pages:
+        want_large_pages(tables.block, n_bytes)
+    at = tables.block + LINE - (<size_t> tables.block & (LINE - 1))
+    tables.entries = <Entry*> at
+    at += n_entries * sizeof(Entry)
+    tables.start = <int64_t*> at
+    at += (n_trees + 1) * 8
+    tables.spread = <int64_t*> at
+    at += n_entries * 8
+    tables.tests = <int16_t*> at
+    at += n_trees * 16
+    tables.top = <uint8_t*> at
+    for tree in range(n_trees):
+        tables.start[tree + 1] = tables.start[tree] + count_sets(m, tree)
+        list_tests(m, tree, tables.tests + 8 * tree)
+    return tables
+
+
+cdef intp_t count_sets(const Model* m, intp_t tree) noexcept nogil:
+    """Return how many sets of leaves a tree has, the empty one as well."""
+    return 1 << (m.leaf_start[tree + 1] - m.leaf_start[tree])
+
+
+cdef void list_tests(const Model* m, intp_t tree, int16_t* tests) noexcept nogil:
+    """Write the tests of a tree, each once."""
+    cdef intp_t node, k
+    cdef intp_t n = 0
+    for node in range(m.tree_start[tree], m.tree_start[tree + 1]):
+        if m.nodes[node].test < 0:
+            continue
+        k = 0
+        while k < n and tests[k] != m.nodes[node].test:
+            k = k + 1
+        if k == n:
+            tests[n] = <int16_t> m.nodes[node].test
+            n = n + 1
+
+
+cdef void free_tables(Tables* tables) noexcept nogil:
+    if tables != NULL:
+        free(tables.block)
+        free(tables)

@@ -75,12 +75,21 @@ cdef struct Model:
     const int64_t* user_start  # (n_tests + 1,)
     const int64_t* code_start  # (n_tests + 1,) where the codes of a test start
     const int64_t* run_start   # (n_trees + 1,) where the runs of a tree start
-    # Leaves of a tree are bits of a word, in preorder. For each code of a test, a word
-    # for each tree that asks it: the leaves that it leaves, and those that it says
-    # nothing of. A word has 1, 4 or 8 bytes; 0 if there are no such words.
+    # Leaves of a tree are bits of a word, the least value first: the lowest and the
+    # highest bit of a set of leaves bound it. For each code of a test, a word for each
+    # tree that asks it: the leaves that it leaves, and those that it says nothing of. A
+    # word has 1, 4 or 8 bytes; 0 if there are no such words, nor what follows.
     int word_bytes
     const char* leaf_words
     const int64_t* word_start  # (n_tests,) where those of a test start, in bytes
+    const int64_t* leaf_start  # (n_trees + 1,) where the leaves of a tree start
+    const int64_t* leaf_bound  # (n_leaves,) twice the low of each, odd if its high is more
+    const int32_t* leaf_node   # (n_leaves,)
+    # The same words as runs of codes, of each tree that asks a test: an entry of `users`.
+    const int32_t* node_user   # (n_nodes,) that of its test and tree
+    const int64_t* user_run    # (n_users + 1,) where its runs start
+    const int32_t* word_end    # one past the last code of each run
+    const uint64_t* run_word   # the leaves that it leaves
 
 
 cdef inline bint goes_left(
@@ -107,6 +116,3 @@ cdef list measure_subtrees(Model* m)
 
 # Make room for bounds by outcome, of each test and of each tree; the same.
 cdef list lay_out_runs(Model* m)
-
-# Write which leaves each outcome leaves, if no tree has more than a word has; the same.
-cdef list lay_out_leaves(Model* m)

@@ -8,16 +8,8 @@ from libc.math cimport ceil, floor, llrint, sqrt
 import numpy as np
 
 from askless._core.base._types cimport (
-    float64_t, int32_t, int64_t, intp_t, uint8_t, uint16_t, uint32_t, uint64_t,
+    float64_t, int32_t, int64_t, intp_t, uint16_t, uint64_t,
 )
-
-
-# Leaves that have a bit each in a word, bytes of all such words, and tests that two
-# bytes number.
-cdef enum:
-    MOST_LEAVES = 64
-    MOST_BYTES = 67108864
-    MOST_TESTS = 32768
 
 
 cdef list measure_subtrees(Model* m):
@@ -133,88 +125,6 @@ cdef list lay_out_runs(Model* m):
     m.code_start = &code_start[0]
     m.run_start = &run_start[0]
     return [code_start, run_start]
-
-
-cdef list lay_out_leaves(Model* m):
-    """Write, for each test, code and tree, the leaves that are left."""
-    cdef:
-        intp_t test, user, n_users
-        intp_t n_bytes = 0
-        uint64_t[::1] leaves = np.zeros(m.n_nodes + 1, dtype=np.uint64)
-        int64_t[::1] start = np.zeros(m.n_tests + 1, dtype=np.int64)
-        char[::1] words
-        int most = 0
-    m.word_bytes = 0
-    if m.mode == DEEP and m.width == 1 and m.n_tests < MOST_TESTS:
-        most = number_leaves(m, &leaves[0])
-    if most == 0:
-        return []
-    m.word_bytes = 1 if most <= 8 else 4 if most <= 32 else 8
-    for test in range(m.n_tests):
-        n_users = m.user_start[test + 1] - m.user_start[test]
-        start[test] = n_bytes
-        n_bytes += n_users * (m.n_levels[test] + 2) * m.word_bytes
-    if n_bytes > MOST_BYTES:
-        m.word_bytes = 0
-        return []
-    words = np.empty(n_bytes + 8, dtype=np.int8)
-    with nogil:
-        for test in range(m.n_tests):
-            for user in range(m.user_start[test], m.user_start[test + 1]):
-                write_words(m, test, user, &leaves[0], &words[start[test]])
-    m.leaf_words, m.word_start = &words[0], &start[0]
-    return [words, start]
-
-
-cdef void write_words(
-    const Model* m, intp_t test, intp_t user, const uint64_t* leaves, char* words
-) noexcept nogil:
-    """Write the leaves that a tree has left, for each code of a test."""
-    cdef:
-        intp_t n_users = m.user_start[test + 1] - m.user_start[test]
-        intp_t tree = m.users[user]
-        intp_t place = user - m.user_start[test]
-        intp_t code, node, i
-        intp_t n = 0
-        intp_t[MOST_LEAVES] splits
-        uint64_t word
-    for node in range(m.tree_start[tree], m.tree_start[tree + 1]):
-        if m.nodes[node].test == test:
-            splits[n] = node
-            n = n + 1
-    for code in range(m.n_levels[test] + 2):
-        word = ~(<uint64_t> 0)
-        for i in range(n):
-            node = splits[i]
-            if goes_left(m, m.nodes + node, code):
-                word &= ~leaves[m.nodes[node].right]
-            else:
-                word &= ~leaves[node + 1]
-        if m.word_bytes == 1:
-            (<uint8_t*> words)[code * n_users + place] = <uint8_t> word
-        elif m.word_bytes == 4:
-            (<uint32_t*> words)[code * n_users + place] = <uint32_t> word
-        else:
-            (<uint64_t*> words)[code * n_users + place] = word
-
-
-cdef int number_leaves(const Model* m, uint64_t* leaves) noexcept nogil:
-    """Write the leaves below each node; return the most of a tree, 0 if too many."""
-    cdef intp_t tree, node, n
-    cdef int most = 1
-    for tree in range(m.n_trees):
-        n = 0
-        for node in range(m.tree_start[tree], m.tree_start[tree + 1]):
-            if m.nodes[node].test < 0:
-                if n == MOST_LEAVES:
-                    return 0
-                leaves[node] = (<uint64_t> 1) << n
-                n += 1
-        for node in range(m.tree_start[tree + 1] - 1, m.tree_start[tree] - 1, -1):
-            if m.nodes[node].test >= 0:
-                leaves[node] = leaves[node + 1] | leaves[m.nodes[node].right]
-        most = max(most, <int> n)
-    return most
 
 
 def list_preorders(
