@@ -141,7 +141,7 @@ def measure_cegb(
     known = {
         (plan.n_leaves, plan.tradeoff): i
         for i, plan in enumerate(ours.plans)
-        if plan.family == "boost"
+        if plan.family == "boost" and ours.models[i].eagerness is None
     }
     folds = list_folds(boost, parts)
     found = []
@@ -287,6 +287,7 @@ def measure_budgets(boost: Any, models: list[Any]) -> list[dict[str, float]]:
         which = [
             model.trees is policy.trees
             and model.varies_together == policy.varies_together
+            and model.eagerness == policy.eagerness
             for model in found.models
         ].index(True)
         test = models[which]["test"]

@@ -130,6 +130,8 @@ def random_ensemble(
         () if link == "number" else tuple(range(2 if n_outputs == 1 else n_classes))
     )
     costs = random_costs(rng, tests, is_plain, amounts)
+    if rng.random() < 0.5:
+        options.setdefault("eagerness", rng.choice([0.3, 1.0, 2.0, 5.0], n_tests))
     return Ensemble(
         tests, classes, costs.price_list(tests), trees=trees, output=output,
         bounds=bounds, **options,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 import askless
-from askless._core.ensemble._machine import inverse_prices
+from askless._core.ensemble._machine import weigh_prices
 from askless.exceptions import (
     InvalidOptionError,
     InvalidPolicyError,
@@ -451,8 +451,10 @@ def test_prices_near_zero_are_compared_without_overflow(seed, is_plain):
 
 
 def test_a_price_near_zero_is_dearer_than_nothing():
-    inverse = inverse_prices(PriceList.plain([1e-320, 0.0, 2.0, 1e-200]).engine)
-    assert inverse.tolist() == [1 / 1e-270, np.inf, 0.5, 1e200, 0.0]
+    prices = PriceList.plain([1e-320, 0.0, 2.0, 1e-200]).engine
+    assert weigh_prices(prices).tolist() == [1 / 1e-270, np.inf, 0.5, 1e200, 0.0]
+    weighed = weigh_prices(prices, [1.0, 0.5, 4.0, 1.0])
+    assert weighed.tolist() == [1 / 1e-270, np.inf, 2.0, 1e200, 0.0]
 
 
 @pytest.mark.parametrize("share_missing", [0.0, 0.1])

@@ -179,7 +179,10 @@ def _ensemble_lines(ensemble: Ensemble) -> list[str]:
         stop = "no other decision is possible"
     if ensemble.max_cost is not None:
         stop += f", or the next test may cost more than {ensemble.max_cost:g} in all"
-    return [*lines, f"Buy what the open trees wait for most; stop when {stop}."]
+    wait = "wait for most"
+    if ensemble.eagerness is not None:
+        wait += ", each test by its own factor"
+    return [*lines, f"Buy what the open trees {wait}; stop when {stop}."]
 
 
 def _children(tree: Tree, node: int) -> list[tuple[int, bool]]:

@@ -167,6 +167,10 @@ def plain_ensemble_state(policy: Ensemble, answers: Any) -> PlainState:
         share = 1.0 if is_vector or n_outputs == 1 or q in leaders else OTHER_CLASSES
         for test, amount in wanted.items():
             total[test] = total.get(test, 0.0) + share * amount
+    if policy.eagerness is not None:
+        total = {
+            test: amount * policy.eagerness[test] for test, amount in total.items()
+        }
     counted = {0} if is_vector else leaders
     spread = sum(variance[q] for q in counted)
     away = sum(deviation[q] for q in counted)

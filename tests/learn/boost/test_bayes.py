@@ -47,8 +47,8 @@ def test_it_says_what_counting_says_of_whatever_was_bought(data):
     tests = choose_tests(X, [f"x{i}" for i in range(n_columns)])
     source = read_bayes(BoosterRows.of(KnownRows(X, y), tests), tuple(range(n_classes)))
     policy = compile_source(source, None)
-    row = np.array(data.draw(cells))
-    row = np.where(np.isnan(row), row, np.minimum(row, 2))
+    # Of every column some value that a row has.
+    row = [X[data.draw(st.integers(0, n_rows - 1)), i] for i in range(n_columns)]
     bought = data.draw(st.sets(st.integers(0, n_columns - 1)))
     expected = np.log(np.bincount(y, minlength=n_classes) / n_rows)
     answers = []
@@ -122,14 +122,15 @@ def test_few_rows_are_given_naive_bayes_and_blends_to_choose_from():
     cube = askless.datasets.make_cube(400, random_state=0)
     boost = BudgetBoostClassifier(n_estimators=5, n_folds=0, random_state=0)
     boost.fit(pd.DataFrame(cube.columns), cube.y)
-    families = [plan.family for plan in boost._candidates.plans[::2]]
+    plans = boost._candidates.plans[: 2 * len(boost.models_) : 2]
+    families = [plan.family for plan in plans]
     assert families.count("bayes") == 1
     assert families.count("blend") == 2
     # A blend is grown from the booster that stands alone, too.
     blended = [m for m, f in zip(boost.models_, families, strict=True) if f == "blend"]
     alone = {
         plan.tradeoff: model
-        for plan, model in zip(boost._candidates.plans[::2], boost.models_, strict=True)
+        for plan, model in zip(plans, boost.models_, strict=True)
         if plan.family == "boost" and plan.n_leaves == 8
     }
     n_bayes = boost.models_[families.index("bayes")].trees.n_trees

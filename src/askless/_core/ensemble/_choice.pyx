@@ -124,7 +124,7 @@ cdef intp_t choose(
 ) noexcept nogil:
     """Return the test that most waits for, for its price; -1 if nothing does.
 
-    Of tests that are as good as the best, rounding apart, the first.
+    ``inverse`` is what ``weigh_prices`` returns. Of tests that are as good as the best, rounding apart, the first.
     """
     cdef:
         intp_t test
@@ -137,7 +137,7 @@ cdef intp_t choose(
                 c.score[test] = 0.0
                 continue
             score = prices.price(test, -1, c.paid, c.is_open)
-            c.score[test] *= inverse_price(score)
+            c.score[test] *= inverse_price(score) * inverse[test]
             best = c.score[test] if c.score[test] > best else best
     else:
         for test in range(m.n_tests):

@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +24,7 @@ class Machine:
         is_packed: bool = True,
         most: float = ...,
         varies_together: bool = False,
+        eagerness: Sequence[float] | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]: ...
     def answer_rows(
         self,
@@ -36,6 +39,7 @@ class Machine:
         codes: NDArray[np.int32] | None,
         n_threads: int,
         is_packed: bool = True,
+        eagerness: Sequence[float] | None = None,
     ) -> tuple[
         NDArray[np.float64],
         NDArray[np.float64],
@@ -45,4 +49,6 @@ class Machine:
         NDArray[np.float64],
     ]: ...
 
-def inverse_prices(prices: Prices) -> NDArray[np.float64]: ...
+def weigh_prices(
+    prices: Prices, eagerness: Sequence[float] | None = None
+) -> NDArray[np.float64]: ...

@@ -150,8 +150,11 @@ cdef class Machine:
         bint is_packed=True,
         float64_t most=INFINITY,
         bint varies_together=False,
+        eagerness=None,
     ):
         """Run many rows; ``is_packed=False`` is slower, and the same.
+
+        ``eagerness`` are factors of what waits for each test; None for 1 each.
 
         Returns
         -------
@@ -172,7 +175,7 @@ cdef class Machine:
             float64_t[::1] cost = np.empty(rows.n_rows + 1)
             int32_t[::1] n_bought = np.empty(rows.n_rows + 1, dtype=np.int32)
             Results results = Results(&raw[0, 0], &cost[0], &n_bought[0], NULL)
-            float64_t[::1] inverse = inverse_prices(prices)
+            float64_t[::1] inverse = weigh_prices(prices, eagerness)
             bint is_block = (
                 m.mode == VOTE and not has_means and not threshold < INFINITY
                 and not most < INFINITY
@@ -215,6 +218,7 @@ cdef class Machine:
         const int32_t[:, ::1] codes,
         int n_threads,
         bint is_packed=True,
+        eagerness=None,
     ):
         """Run rows until nothing can change, and write down every step.
 
@@ -243,7 +247,7 @@ cdef class Machine:
             Results results = Results(
                 &raw[0, 0], &cost[0], &n_bought[0], &steps[0, 0, 0]
             )
-            float64_t[::1] inverse = inverse_prices(prices)
+            float64_t[::1] inverse = weigh_prices(prices, eagerness)
         run_each(
             m, self.root, prices, inverse, &rows, &terms, &results, n_threads, 8
         )
@@ -330,11 +334,17 @@ cdef tuple cut_off(intp_t n_rows, first, second, third):
     return tuple(np.asarray(array)[:n_rows] for array in (first, second, third))
 
 
-def inverse_prices(Prices prices not None):
-    """Return 1 / price of each test, infinite for what is free; never empty."""
+def weigh_prices(Prices prices not None, eagerness=None):
+    """Return what multiplies the score of each test, as ``choose`` takes it.
+
+    That is its eagerness over its price, infinite for what is free; or its eagerness
+    alone where prices change as tests are bought. Never empty.
+    """
     cdef:
-        float64_t[::1] inverse = np.zeros(prices.n_tests + 1)
+        float64_t[::1] factors = np.zeros(prices.n_tests + 1)
         intp_t test
-    for test in range(prices.n_tests):
-        inverse[test] = inverse_price(prices.full[test])
-    return np.asarray(inverse)
+    np.asarray(factors)[: prices.n_tests] = 1.0 if eagerness is None else eagerness
+    if not (prices.has_groups or prices.has_delays):
+        for test in range(prices.n_tests):
+            factors[test] = inverse_price(prices.full[test]) * factors[test]
+    return np.asarray(factors)

@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -5,7 +7,12 @@ from askless._core.ensemble._machine import Machine
 from askless._core.price._prices import Prices
 
 class Walk:
-    def __init__(self, machine: Machine, prices: Prices) -> None: ...
+    def __init__(
+        self,
+        machine: Machine,
+        prices: Prices,
+        eagerness: Sequence[float] | None = None,
+    ) -> None: ...
     def restart(self) -> None: ...
     def buy(self, test: int, code: int) -> None: ...
     def stand(

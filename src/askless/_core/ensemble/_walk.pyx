@@ -22,7 +22,7 @@ from askless._core.ensemble._machine cimport Machine
 from askless._core.ensemble._trees cimport Model, VOTE
 from askless._core.price._prices cimport Prices
 
-from askless._core.ensemble._machine import inverse_prices
+from askless._core.ensemble._machine import weigh_prices
 
 
 # The code of a test that was run and showed nothing; -1 is that of one never run.
@@ -38,6 +38,8 @@ cdef class Walk:
     machine : Machine
     prices : Prices
         What tests charge.
+    eagerness : sequence of float, optional
+        Factors of what waits for each test; 1 each by default.
     """
 
     cdef Machine machine
@@ -52,10 +54,12 @@ cdef class Walk:
     def __dealloc__(self):
         free_case(self.case)
 
-    def __init__(self, Machine machine not None, Prices prices not None):
+    def __init__(
+        self, Machine machine not None, Prices prices not None, eagerness=None
+    ):
         self.machine = machine
         self.prices = prices
-        self.inverse = inverse_prices(prices)
+        self.inverse = weigh_prices(prices, eagerness)
         self.case = make_case(&machine.model, prices.n_groups)
         if self.case == NULL:
             raise MemoryError("no memory left to run a case")

@@ -123,6 +123,7 @@ def _constants(policy: Ensemble, parts: Parts) -> str:
         )
         + _table("const char *const", "askless_classes", _texts(classes))
         + _table("static const double", "OFFSET", output.offset)
+        + _table("static const double", "EAGERNESS", parts.eagerness)
         + _table(
             "static const int64_t", "START", [f"INT64_C({n})" for n in parts.start]
         )

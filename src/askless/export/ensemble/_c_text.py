@@ -478,7 +478,7 @@ static double score_of(const askless_case *c, int test, int first, int second)
     price = price_of(c, test, -1);
     if (price <= 0.0)
         return INFINITY;
-    return score * (1.0 / (price > 1e-270 ? price : 1e-270));
+    return score * (1.0 / (price > 1e-270 ? price : 1e-270) * EAGERNESS[test]);
 }
 
 /* The test that most waits for, for its price; -1 if nothing does. */

@@ -89,6 +89,7 @@ def _of_stopping(policy: Ensemble, parts: Parts) -> Block:
             "THRESHOLD": endless if policy.threshold is None else policy.threshold,
             "VARIES_TOGETHER": policy.varies_together,
             "MAX_COST": endless if policy.max_cost is None else policy.max_cost,
+            "EAGERNESS": parts.eagerness,
             "IS_COMPLETE": policy.is_complete,
             "TARGET": parts.target,
             "IS_VOTE": parts.is_vote,

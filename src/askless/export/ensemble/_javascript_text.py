@@ -527,7 +527,8 @@ class Case {
       });
       if (this.closed.has(test) || score <= 0) return 0;
       const price = this.priceOf(test, -1);
-      return score * (price > 0 ? 1 / Math.max(price, 1e-270) : Infinity);
+      const inverse = price > 0 ? 1 / Math.max(price, 1e-270) : Infinity;
+      return score * (inverse * EAGERNESS[test]);
     });
     const best = Math.max(0, ...scores);
     return best > 0 ? scores.findIndex((score) => score * (1 + 1e-12) >= best) : null;

@@ -75,6 +75,7 @@ class Parts(NamedTuple):
 
     tests: list[Test]
     prices: Prices
+    eagerness: list[float]
     # Each tree in preorder; the nodes of votes that can name one class only are leaves.
     trees: list[list[Split | Leaf]]
     output: list[int]
@@ -110,6 +111,10 @@ def to_parts(policy: Ensemble) -> Parts:
     return Parts(
         tests=[policy.tests[test] for test in policy.used_tests],
         prices=_prices(policy),
+        eagerness=[
+            1.0 if policy.eagerness is None else policy.eagerness[test]
+            for test in policy.used_tests
+        ],
         trees=trees,
         output=policy.trees.output.tolist(),
         wholes=wholes,

@@ -460,7 +460,8 @@ class Case:
                 scores.append(0.0)
                 continue
             price = self._price(test, -1)
-            scores.append(score * (1.0 / max(price, 1e-270) if price > 0 else inf))
+            inverse = 1.0 / max(price, 1e-270) if price > 0 else inf
+            scores.append(score * (inverse * EAGERNESS[test]))
         best = max(scores, default=0.0)
         if best <= 0:
             return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -21,7 +20,7 @@ from askless.learn._checks import (
     check_max_cost,
     check_share,
 )
-from askless.learn._examples import Examples, KnownRows
+from askless.learn._examples import Examples
 from askless.learn._stages import warn_interrupted
 from askless.learn._validation import summarise_rows
 from askless.learn.boost._booster_rows import BoosterRows
@@ -31,16 +30,17 @@ from askless.learn.boost._boosters import (
     grow_policy,
     import_lightgbm,
 )
-from askless.learn.boost._calibrate import (
-    Stops,
-    calibrate,
-    join_stops,
-    list_thresholds,
-    trace_both,
-)
+from askless.learn.boost._calibrate import calibrate
 from askless.learn.boost._candidates import BoostPoint, Candidates, Goal
-from askless.learn.boost._families import FAMILIES, Plan, list_large, usual_tradeoffs
+from askless.learn.boost._families import (
+    FAMILIES,
+    Plan,
+    learns_order,
+    list_large,
+    usual_tradeoffs,
+)
 from askless.learn.boost._split import split_rows
+from askless.learn.boost._traced import TracedRows, trace_candidates
 from askless.policy import Ensemble
 from askless.problem._jobs import count_threads
 from askless.problem._sweep import run_tasks
@@ -53,8 +53,6 @@ FEW_ROWS, N_FOLDS = 500, 5
 SEVERAL_FOLDS, MOST_FOLDED = 3, 12
 # Validation rows that are traced, at most: more of them tell little more.
 MOST_TRACED = 3_000
-# Whether what is open is taken to vary all at once: each booster is tried both ways.
-WAYS_TO_STOP = (False, True)
 # Of these, rows that are kept for the probabilities of other budgets.
 MOST_KEPT = 600
 
@@ -92,7 +90,8 @@ class BudgetBoostClassifier(PolicyClassifier):
         also boosters as large as LightGBM's default (31 leaves), some without penalties
         on the columns that tell most, with up to 5,000 rows a random forest, and with
         up to 1,500, or 5,000 of more than three classes, naive Bayes and blends of it
-        with boosters.
+        with boosters; and unless there are both more rows than 1,500 and more classes
+        than three, all but the forest in a learned order of purchases, too.
         "forest": small boosters and a random forest.
     tradeoffs : tuple of float, default=None
         How much costs count, in units of the mean cost: one model each. By default
@@ -226,33 +225,15 @@ class BudgetBoostClassifier(PolicyClassifier):
         plans, by_rows = _grow_all(plans, grown_on, valid, examples, telling)
         self.models_ = by_rows[0]
         traced = _take_some(valid, self.random_state)
-        # Of every booster by turns: how it stops if what is open varies independently,
-        # and all at once.
-        stops = _trace_all(self.models_, traced, examples)
-        chosen_on = [traced.rows]
+        runs = [TracedRows(self.models_, traced)]
         for (_, left_out), grown in zip(folds, by_rows[1:], strict=True):
-            if len(grown) < len(plans):
-                continue  # a fold counts if all boosters have run it
-            rows = train.take(left_out)
-            for parts, more in zip(
-                stops, _trace_all(grown, rows, examples), strict=True
-            ):
-                parts += more
-            chosen_on.append(rows.rows)
-        self._candidates: Candidates | None = Candidates(
-            [plan for plan in plans for _ in WAYS_TO_STOP],
-            [
-                model.with_stop(varies_together=together)
-                for model in self.models_
-                for together in WAYS_TO_STOP
-            ],
-            [list_thresholds(parts[0]) for parts in stops],
-            [join_stops(parts) for parts in stops],
-            np.concatenate([rows.class_ids for rows in chosen_on]).astype(np.float64),
-            _join_weights(chosen_on),
-            np.repeat(np.arange(len(chosen_on)), [part.n_rows for part in chosen_on])
-            if len(chosen_on) > 1
-            else None,
+            if len(grown) == len(plans):  # a fold counts if all boosters have run it
+                runs.append(TracedRows(grown, train.take(left_out)))
+        learns = self.family == "auto" and learns_order(
+            train.rows.n_rows, len(examples.classes)
+        )
+        self._candidates: Candidates | None = trace_candidates(
+            plans, runs, self._seed if learns else None, examples.n_threads
         )
         self._mistakes = examples.costs.mistake_matrix(examples.classes)
         self._calibrated_on = traced.take(slice(0, MOST_KEPT)).raw_rows
@@ -315,8 +296,12 @@ class BudgetBoostClassifier(PolicyClassifier):
             for tradeoff, is_bagged in pairs
         ]
         prices = examples.costs.price_list(train.tests)
-        seed = 0 if self.random_state is None else int(self.random_state)
-        return [*small, *list_large(small[0], self.family, train, prices, seed)]
+        large = list_large(small[0], self.family, train, prices, self._seed)
+        return [*small, *large]
+
+    @property
+    def _seed(self) -> int:
+        return 0 if self.random_state is None else int(self.random_state)
 
     def _list_folds(self, train: BoosterRows, valid: BoosterRows) -> list[Any]:
         """Return rows to grow on and rows left out, if validation rows are few."""
@@ -426,27 +411,3 @@ def _take_some(rows: BoosterRows, random_state: Any) -> BoosterRows:
         return rows
     drawn = check_random_state(random_state).permutation(n_rows)[:MOST_TRACED]
     return rows.take(np.sort(drawn))
-
-
-def _trace_all(
-    models: list[Ensemble], rows: BoosterRows, examples: Examples
-) -> list[list[Stops]]:
-    """Return where rows stop: of each booster, both ways, each as a list of one."""
-    values = rows.raw_rows.values
-    return [
-        [stops]
-        for model in models
-        for stops in trace_both(model, values, examples.n_threads)
-    ]
-
-
-def _join_weights(parts: list[KnownRows]) -> NDArray[np.float64] | None:
-    """Return the weights of several sets of rows; None if all are 1."""
-    if all(rows.weights is None for rows in parts):
-        return None
-    return np.concatenate(
-        [
-            np.ones(rows.n_rows) if rows.weights is None else rows.weights
-            for rows in parts
-        ]
-    )

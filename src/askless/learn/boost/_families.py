@@ -19,7 +19,7 @@ from askless.learn.boost._boosters import (
 )
 from askless.problem import PriceList
 
-__all__ = ["FAMILIES", "Plan", "list_large", "usual_tradeoffs"]
+__all__ = ["FAMILIES", "Plan", "learns_order", "list_large", "usual_tradeoffs"]
 
 FAMILIES = ("auto", "boost", "forest")
 # With more rows, growing takes long enough that boosters which are seldom chosen are
@@ -85,6 +85,17 @@ def usual_tradeoffs(
     if is_several:
         return () if is_bagged else SPARSE_OF_SEVERAL
     return BAGGED_SPARSE if is_bagged else SPARSE
+
+
+def learns_order(n_rows: int, n_classes: int) -> bool:
+    """Return whether an order of purchases is learned: where tracing takes little time.
+
+    Examples
+    --------
+    >>> learns_order(100_000, 2), learns_order(1_000, 8), learns_order(4_000, 8)
+    (True, True, False)
+    """
+    return n_rows <= LITTLE_ROWS or n_classes <= SEVERAL_CLASSES
 
 
 def list_large(

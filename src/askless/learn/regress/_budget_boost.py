@@ -20,7 +20,7 @@ from askless.learn._checks import (
     check_number,
     check_share,
 )
-from askless.learn._examples import Examples, KnownRows
+from askless.learn._examples import Examples
 from askless.learn._stages import warn_interrupted
 from askless.learn.boost._booster_rows import BoosterRows, choose_tests
 from askless.learn.boost._boosters import BoosterPlan, import_lightgbm
@@ -30,6 +30,7 @@ from askless.learn.boost._calibrate import (
     trace_stops,
 )
 from askless.learn.boost._candidates import BoostPoint, Candidates, Goal
+from askless.learn.boost._traced import join_weights
 from askless.learn.regress._base import PolicyRegressor
 from askless.learn.regress._boosters import grow_number_policy, rank_columns
 from askless.learn.regress._losses import LOSSES, Loss, find_loss
@@ -215,7 +216,7 @@ class BudgetBoostRegressor(PolicyRegressor):
             [list_thresholds(parts[0][0]) for parts in stops],
             [join_stops([part for part, _ in parts]) for parts in stops],
             np.concatenate([part.class_ids for part in rows]).astype(np.float64),
-            _join_weights(rows),
+            join_weights(rows),
             np.repeat(whole, [part.n_rows for part in rows]) if len(rows) > 1 else None,
             find_loss(self.loss),
         )
@@ -390,16 +391,3 @@ def _take_some(rows: BoosterRows, random_state: Any) -> BoosterRows:
         return rows
     drawn = check_random_state(random_state).permutation(n_rows)[:MOST_TRACED]
     return rows.take(np.sort(drawn))
-
-
-def _join_weights(parts: list[KnownRows]) -> NDArray[np.float64] | None:
-    """Return the weights of several sets of rows; None if all are 1."""
-    if all(part.weights is None for part in parts):
-        return None
-    ones = [np.ones(part.n_rows) for part in parts]
-    return np.concatenate(
-        [
-            one if part.weights is None else part.weights
-            for one, part in zip(ones, parts, strict=True)
-        ]
-    )

@@ -58,6 +58,7 @@ def _from_ensemble(policy: Ensemble) -> EnsembleRecord:
         max_cost=policy.max_cost,
         complete=policy.is_complete,
         tolerance=policy.tolerance,
+        eagerness=list(policy.eagerness or ()),
     )
     # Left out only if it is the very object of the default, not one that was pickled.
     if output.decides_by != "raw":
@@ -122,6 +123,7 @@ def _read(whole: PolicyRecord, heading: Heading) -> Ensemble:
         max_cost=record.max_cost,
         is_complete=record.complete,
         tolerance=record.tolerance,
+        eagerness=record.eagerness or None,
         bounds=record.bounds,
         mistakes=heading.mistakes,
     )

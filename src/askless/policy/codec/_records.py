@@ -119,6 +119,7 @@ class EnsembleRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
     max_cost: Amount | None = None
     complete: bool = False
     tolerance: Amount = 0.0
+    eagerness: list[Amount] = []
 
 
 class PosteriorRecord(Struct, forbid_unknown_fields=True):

@@ -6,6 +6,7 @@ it can still reach. This module does not know which library grew the trees.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -80,6 +81,9 @@ class Ensemble(Policy):
         Go on until every tree has ended, so that probabilities are the source's too.
     tolerance : float, default=0.0
         Of a number: stop when it is known so closely.
+    eagerness : sequence of float, optional
+        For each test, a factor of what waits for it, when the next one is chosen: tests
+        of a large one are bought early. From 1e-6 to 1e6; 1 each by default.
     bounds : {"auto", "path", "deep", "joint", "vote"}, default="auto"
         How bounds are kept. All are valid; deep ones are tighter and slower than those
         on paths, and joint ones, where trees that wait for the same test agree on what
@@ -116,6 +120,7 @@ class Ensemble(Policy):
         max_cost: float | None = None,
         is_complete: bool = False,
         tolerance: float = 0.0,
+        eagerness: Sequence[float] | None = None,
         bounds: Literal["auto", "path", "deep", "joint", "vote"] = "auto",
         mistakes: NDArray[np.float64] | None = None,
     ) -> None:
@@ -137,6 +142,7 @@ class Ensemble(Policy):
         self.max_cost = None if max_cost is None else float(max_cost)
         self.is_complete = bool(is_complete)
         self.tolerance = float(tolerance)
+        self.eagerness = _read_eagerness(eagerness, len(self.tests))
         self.bounds = self._choose_bounds(bounds)
         _check_stop(self)
 
@@ -203,6 +209,20 @@ class Ensemble(Policy):
         _check_stop(other)
         return other
 
+    def with_eagerness(self, eagerness: Sequence[float] | None) -> Ensemble:
+        """Return the same ensemble, which buys tests in another order.
+
+        Parameters
+        ----------
+        eagerness : sequence of float or None
+            See :class:`Ensemble`.
+        """
+        other = copy(self)
+        other.eagerness = _read_eagerness(eagerness, len(self.tests))
+        for compiled in ("_walks", "_first"):
+            other.__dict__.pop(compiled, None)
+        return other
+
     def with_slope(self, slope: float) -> Ensemble:
         """Return the same ensemble, whose log-odds are multiplied by a factor.
 
@@ -240,7 +260,7 @@ class Ensemble(Policy):
 
     @cached_property
     def _walks(self) -> WalkPool:
-        return WalkPool(self.machine, self.prices.engine)
+        return WalkPool(self.machine, self.prices.engine, self.eagerness)
 
     @cached_property
     def _first(self) -> EnsembleState:
@@ -394,6 +414,7 @@ class Ensemble(Policy):
                     n_threads,
                     most=most,
                     varies_together=varies_together,
+                    eagerness=self.eagerness,
                 )
             )
         raw, cost, n_bought = zip(*parts, strict=True)
@@ -407,7 +428,9 @@ class Ensemble(Policy):
         values, codes, n_rows = self._rows(X)
         n_threads = self._count_threads(n_jobs, n_rows)
         return Trace(
-            *self.machine.trace_rows(self.prices.engine, values, codes, n_threads)
+            *self.machine.trace_rows(
+                self.prices.engine, values, codes, n_threads, eagerness=self.eagerness
+            )
         )
 
     def predict_and_cost(
@@ -499,6 +522,21 @@ def encode_wide(test: Test, column: Any) -> NDArray[Any]:
     codes = np.searchsorted(test.cut_array, values)
     codes[np.isnan(values)] = test.missing_code
     return codes
+
+
+def _read_eagerness(
+    eagerness: Sequence[float] | None, n_tests: int
+) -> tuple[float, ...] | None:
+    """Return factors, None if all of them are 1, or say what is wrong with them."""
+    if eagerness is None:
+        return None
+    factors = tuple(float(factor) for factor in eagerness)
+    if len(factors) != n_tests or not all(1e-6 <= f <= 1e6 for f in factors):
+        raise InvalidOptionError(
+            f"eagerness must be a number from 1e-6 to 1e6 for each of the {n_tests} "
+            f"tests. Got {eagerness!r}. Leave it out for 1 each."
+        )
+    return None if all(factor == 1.0 for factor in factors) else factors
 
 
 def _check_stop(ensemble: Ensemble) -> None:

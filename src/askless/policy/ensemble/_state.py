@@ -90,9 +90,15 @@ class EnsembleState:
 class WalkPool:
     """Makes walks, and uses again those of cases that are over."""
 
-    def __init__(self, machine: Machine, prices: Prices) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        prices: Prices,
+        eagerness: tuple[float, ...] | None = None,
+    ) -> None:
         self.machine = machine
         self.prices = prices
+        self.eagerness = eagerness
         self._spare: list[Walk] = []
 
     def take(self) -> Walk:
@@ -100,7 +106,7 @@ class WalkPool:
         try:
             walk = self._spare.pop()
         except IndexError:
-            return Walk(self.machine, self.prices)
+            return Walk(self.machine, self.prices, self.eagerness)
         walk.restart()
         return walk
 
