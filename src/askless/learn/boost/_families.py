@@ -144,8 +144,8 @@ def list_large(
                 large.append(replace(few, tradeoff=0.0, columns=columns))
         if is_little or (is_small and n_classes > SEVERAL_CLASSES):
             blend = replace(small, is_bagged=False, bayes_share=BAYES_SHARE)
-            tradeoffs = BLENDED_DENSE if is_little else BLENDED_OF_SEVERAL
-            large += [replace(blend, tradeoff=t) for t in tradeoffs]
+            blended = BLENDED_DENSE if is_little else BLENDED_OF_SEVERAL
+            large += [replace(blend, tradeoff=t) for t in blended]
             large.append(BayesPlan())
     if is_numbers and (family == "forest" or (family == "auto" and is_small)):
         large.append(ForestPlan(FOREST_TREES, FOREST_LEAVES, seed, small.n_jobs))
