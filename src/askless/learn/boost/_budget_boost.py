@@ -97,7 +97,7 @@ class BudgetBoostClassifier(PolicyClassifier):
         How much costs count, in units of the mean cost: one model each. By default
         twelve from 0 to 0.5. Where rows are more, growing with penalties takes long:
         four from 0.001 to 0.15 with more than 5,000, and of more than three classes
-        nine with more than 1,500 rows, and two with more than 5,000.
+        eight with more than 1,500 rows, and two with more than 5,000.
     bagged_tradeoffs : tuple of float, default=None
         The same of boosters that see some of the rows with each tree and some of the
         columns with each split, learn half as fast for twice as many rounds, have twice
