@@ -11,11 +11,12 @@ joint  as deep; and trees that wait for the same test agree on what it will show
        that their sum is bounded for each of its outcomes, and not tree by tree
 vote   as path, for leaves that name one class: bounds are sets of classes
 
-The parts are modules of their own. ``_trees`` lays trees out once, ``_case`` holds
-where a case stands, ``_deep`` and ``_memo`` work a tree out or remember it, ``_bounds``
-and ``_joint`` move a case on, ``_choice`` says what to buy, ``_walk`` steps through one
-case, ``_rows``, ``_blocks`` and ``_vote_rows`` run many rows, and ``_answers`` says what
-all trees say. This one puts them together and is what Python sees.
+The parts are modules of their own. ``_trees`` and ``_leaves`` lay trees out once,
+``_case`` holds where a case stands, ``_deep`` works a tree out, ``_memo`` and ``_small``
+remember it, ``_bounds`` and ``_joint`` move a case on, ``_choice`` says what to buy,
+``_walk`` steps through one case, ``_rows``, ``_blocks`` and ``_vote_rows`` run many
+rows, and ``_answers`` says what all trees say. This one puts them together and is what
+Python sees.
 
 This module must not know where a model came from, nor what its sums mean.
 """
