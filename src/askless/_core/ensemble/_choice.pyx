@@ -124,7 +124,8 @@ cdef intp_t choose(
 ) noexcept nogil:
     """Return the test that most waits for, for its price; -1 if nothing does.
 
-    ``inverse`` is what ``weigh_prices`` returns. Of tests that are as good as the best, rounding apart, the first.
+    ``inverse`` is what ``weigh_prices`` returns. Of tests that are as good as the best,
+    rounding apart, the first.
     """
     cdef:
         intp_t test
