@@ -168,6 +168,8 @@ def _forest(name, voting):
 def _ensemble(link, **options):
     """Return an ensemble of numbers and categories, thresholds and sets."""
     seeds = range(100)
+    # Files that were saved before there were factors are compared with.
+    options.setdefault("eagerness", None)
     made = (random_ensemble(np.random.default_rng(s), link, **options) for s in seeds)
     return next(e for e in made if (e.trees.flags == 3).any() and e.n_nodes > 30)
 
