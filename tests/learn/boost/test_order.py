@@ -118,13 +118,11 @@ def test_boosters_are_chosen_from_in_both_orders(rows):
     assert families[n_plain:] == [f for f in families[:n_plain] if f != "forest"]
     # What was promised is what the policy does, row by row.
     for model in (n_plain, n_plain + 3):
-        for stops, policy in ((found.stops[model], found.models[model]),):
-            threshold = float(np.median(found.thresholds[model][1:-1]))
-            valid = found.groups == 0
-            cost = stops.at(threshold)[0][valid]
-            kept = boost._calibrated_on
-            stopped = policy.with_stop(threshold=threshold)
-            assert stopped.cost(kept.values) == pytest.approx(cost[: kept.n_rows])
+        threshold = float(np.median(found.thresholds[model][1:-1]))
+        cost = found.stops[model].at(threshold)[0][found.groups == 0]
+        kept = boost._calibrated_on
+        stopped = found.models[model].with_stop(threshold=threshold)
+        assert stopped.cost(kept.values) == pytest.approx(cost[: kept.n_rows])
 
 
 def test_many_rows_of_several_classes_keep_the_order(monkeypatch):

@@ -62,8 +62,9 @@ def trace_candidates(
     entries: list[tuple[int, Eagerness]] = [(i, None) for i in range(len(plans))]
     eagerness = None if seed is None else _learn_order(plans, runs, seed, n_jobs)
     if eagerness is not None:
-        is_tree = [plan.family != "forest" for plan in plans]
-        entries += [(i, eagerness) for i in range(len(plans)) if is_tree[i]]
+        # Factors of boosters do not suit a forest, which waits for other tests.
+        ordered = [i for i, plan in enumerate(plans) if plan.family != "forest"]
+        entries += [(i, eagerness) for i in ordered]
     stops = [part for entry in entries for part in _trace_both(*entry, runs, n_jobs)]
     rows = [run.rows.rows for run in runs]
     return Candidates(
