@@ -40,6 +40,7 @@ class Machine:
         n_threads: int,
         is_packed: bool = True,
         eagerness: Sequence[float] | None = None,
+        with_sums: bool = False,
     ) -> tuple[
         NDArray[np.float64],
         NDArray[np.float64],
@@ -47,6 +48,7 @@ class Machine:
         NDArray[np.float64],
         NDArray[np.int32],
         NDArray[np.float64],
+        NDArray[np.float32] | None,
     ]: ...
 
 def weigh_prices(

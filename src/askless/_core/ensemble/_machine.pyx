@@ -38,7 +38,7 @@ from askless._core.ensemble._trees cimport (
 from askless._core.ensemble._vote_rows cimport VoteRows
 from askless._core.price._prices cimport Prices
 from askless._core.base._types cimport (
-    float64_t, int32_t, int64_t, intp_t, uint8_t, uint64_t,
+    float32_t, float64_t, int32_t, int64_t, intp_t, uint8_t, uint64_t,
 )
 
 from askless._core.ensemble._vote_trees import Layout
@@ -175,7 +175,7 @@ cdef class Machine:
             float64_t[:, ::1] raw = np.empty((rows.n_rows + 1, m.n_outputs))
             float64_t[::1] cost = np.empty(rows.n_rows + 1)
             int32_t[::1] n_bought = np.empty(rows.n_rows + 1, dtype=np.int32)
-            Results results = Results(&raw[0, 0], &cost[0], &n_bought[0], NULL)
+            Results results = Results(&raw[0, 0], &cost[0], &n_bought[0], NULL, NULL)
             float64_t[::1] inverse = weigh_prices(prices, eagerness)
             bint is_block = (
                 m.mode == VOTE and not has_means and not threshold < INFINITY
@@ -220,8 +220,11 @@ cdef class Machine:
         int n_threads,
         bint is_packed=True,
         eagerness=None,
+        bint with_sums=False,
     ):
         """Run rows until nothing can change, and write down every step.
+
+        ``with_sums`` writes the sums of every step, too.
 
         Returns
         -------
@@ -234,6 +237,8 @@ cdef class Machine:
             How many entries of a row hold.
         z_together : ndarray of shape (n_rows, n_tests + 1)
             How sure the case was if all that is open varies together.
+        sums : ndarray of float32 of shape (n_rows, n_tests + 1, n_outputs) or None
+            What the sums were, what was open averaged over.
         """
         cdef:
             const Model* m = &self.model
@@ -245,16 +250,23 @@ cdef class Machine:
             float64_t[::1] cost = np.empty(rows.n_rows + 1)
             int32_t[::1] n_bought = np.empty(rows.n_rows + 1, dtype=np.int32)
             float64_t[:, :, ::1] steps = np.zeros((rows.n_rows + 1, 4, m.n_tests + 1))
+            float32_t[:, :, ::1] sums = np.zeros(
+                (rows.n_rows + 1 if with_sums else 1, m.n_tests + 1, m.n_outputs),
+                dtype=np.float32,
+            )
             Results results = Results(
-                &raw[0, 0], &cost[0], &n_bought[0], &steps[0, 0, 0]
+                &raw[0, 0], &cost[0], &n_bought[0], &steps[0, 0, 0], NULL
             )
             float64_t[::1] inverse = weigh_prices(prices, eagerness)
+        if with_sums:
+            results.sums = &sums[0, 0, 0]
         run_each(
             m, self.root, prices, inverse, &rows, &terms, &results, n_threads, 8
         )
-        sums, noted, n_steps = cut_off(rows.n_rows, raw, steps, n_bought)
+        ended, noted, n_steps = cut_off(rows.n_rows, raw, steps, n_bought)
         return (
-            sums, noted[:, 0], noted[:, 1], noted[:, 2], n_steps + 1, noted[:, 3]
+            ended, noted[:, 0], noted[:, 1], noted[:, 2], n_steps + 1, noted[:, 3],
+            np.asarray(sums)[: rows.n_rows] if with_sums else None,
         )
 
 

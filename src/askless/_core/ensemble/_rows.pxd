@@ -4,7 +4,9 @@ from askless._core.code._codes cimport count_cuts_below
 from askless._core.ensemble._case cimport Case
 from askless._core.ensemble._trees cimport Model
 from askless._core.price._prices cimport Prices
-from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t
+from askless._core.base._types cimport (
+    float32_t, float64_t, int32_t, int64_t, intp_t,
+)
 
 
 cdef struct Rows:
@@ -48,6 +50,8 @@ cdef struct Results:
     int32_t* n_bought     # (n_rows,)
     # (n_rows, 4, n_tests + 1) cost, z, decision, and z if all vary together; or NULL
     float64_t* steps
+    # (n_rows, n_tests + 1, n_outputs) the sums at each step; or NULL
+    float32_t* sums
 
 
 # Run every row until it is settled or sure enough, `chunk` rows at a time to a thread.

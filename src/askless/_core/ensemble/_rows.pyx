@@ -20,9 +20,11 @@ from askless._core.ensemble._choice cimport (
 from askless._core.ensemble._deep cimport begin_memo
 from askless._core.ensemble._joint cimport is_near, lead_apart, leads_all
 from askless._core.ensemble._small cimport begin_tables, write_tops
-from askless._core.ensemble._trees cimport Model, NUMBER
+from askless._core.ensemble._trees cimport FULL_SHARE, Model, NUMBER, VOTE
 from askless._core.price._prices cimport Prices
-from askless._core.base._types cimport float64_t, int32_t, int64_t, intp_t, uint8_t
+from askless._core.base._types cimport (
+    float32_t, float64_t, int32_t, int64_t, intp_t, uint8_t,
+)
 
 
 cdef enum:
@@ -118,6 +120,10 @@ cdef void run_row(
         look(m, c, varies, &view)
         if steps != NULL:
             note_step(m, c, &view, spent, steps + step)
+        if results.sums != NULL:
+            note_sums(
+                m, c, results.sums + (row * (m.n_tests + 1) + step) * m.n_outputs
+            )
         if is_over(c, &view, terms.threshold, terms.is_complete):
             break
         test = choose(m, c, prices, inverse, &view)
@@ -283,3 +289,15 @@ cdef void note_step(
         step[2 * n_wide] = <float64_t> c.total[0] / m.unit
     else:
         step[2 * n_wide] = <float64_t> view.first
+
+
+cdef void note_sums(const Model* m, const Case* c, float32_t* sums) noexcept nogil:
+    """Write down the sums of a step, what is open averaged over."""
+    cdef:
+        intp_t q
+        float64_t unit = FULL_SHARE if m.mode == VOTE else m.unit
+        const int64_t* total = c.total
+    if m.mode == VOTE and (c.n_waiting == 0 or not c.has_means):
+        total, unit = c.low, 1.0
+    for q in range(m.n_outputs):
+        sums[q] = <float32_t> (<float64_t> total[q] / unit)

@@ -53,8 +53,14 @@ FEW_ROWS, N_FOLDS = 500, 5
 SEVERAL_FOLDS, MOST_FOLDED = 3, 12
 # Validation rows that are traced, at most: more of them tell little more.
 MOST_TRACED = 3_000
+# Where probabilities count, fewer if there were more sums of steps, of four bytes each.
+MOST_SUMS = 20_000_000
 # Of these, rows that are kept for the probabilities of other budgets.
 MOST_KEPT = 600
+
+
+# What may be made least.
+LOSSES = ("error", "log_loss")
 
 
 class BudgetBoostClassifier(PolicyClassifier):
@@ -74,12 +80,18 @@ class BudgetBoostClassifier(PolicyClassifier):
         What each feature costs, by name or by position; 1 each by default.
     budget : float, default=None
         What a row may cost on average. None for the least error, whatever it costs.
+    loss : {"error", "log_loss"}, default="error"
+        What is made least: the share of wrong decisions, or the log loss of the
+        probabilities, for those who rank rows, or who choose what a class is worth
+        later. Decisions of rare classes say little; probabilities say more. Then rows
+        may also stop at a limit of one to three times the budget, and the learned order
+        of purchases is that of the least log loss.
     mistakes : number, matrix or mapping, default=None
         Cost of a wrong decision, ``mistakes[true][decision]``. What mistakes cost on
         average is then made least, instead of the error: within the budget, or without
         one together with what tests cost, so that a row stops when the next test is
         not worth its price. Boosters are grown and decide without. Those of `costs` by
-        default.
+        default. Not with ``loss="log_loss"``.
     budget_confidence : float, default=0.95
         How sure it must be that the mean cost of new rows is within the budget. None
         to keep the budget on the rows to choose on only, and spend more.
@@ -168,6 +180,12 @@ class BudgetBoostClassifier(PolicyClassifier):
     >>> boost = boost.fit(X[:400], y[:400])
     >>> bool(boost.point_.cost <= 3), bool(boost.score(X[400:], y[400:]) > 0.85)
     (True, True)
+
+    Good probabilities instead of good decisions:
+
+    >>> boost = boost.set_params(loss="log_loss").fit(X[:400], y[:400])
+    >>> bool(boost.point_.log_loss < 0.3)
+    True
     """
 
     _draws_rows = True
@@ -179,6 +197,7 @@ class BudgetBoostClassifier(PolicyClassifier):
         costs: Any = None,
         budget: float | None = None,
         *,
+        loss: str = "error",
         mistakes: Any = None,
         budget_confidence: float | None = 0.95,
         max_cost: float | None = None,
@@ -197,6 +216,7 @@ class BudgetBoostClassifier(PolicyClassifier):
     ) -> None:
         self.costs = costs
         self.budget = budget
+        self.loss = loss
         self.mistakes = mistakes
         self.budget_confidence = budget_confidence
         self.max_cost = max_cost
@@ -215,6 +235,11 @@ class BudgetBoostClassifier(PolicyClassifier):
 
     def _grow(self, examples: Examples) -> Ensemble:
         self._check_options()
+        if self._by_log_loss and examples.costs.mistakes is not None:
+            raise InvalidOptionError(
+                "loss='log_loss' must have no mistakes: probabilities count, whatever is "
+                "decided. Got both. Leave mistakes out, of the costs too, or loss."
+            )
         if len(examples.classes) == 1:
             return self._buy_nothing(examples)
         train, valid = split_rows(examples, self.validation_fraction, self.random_state)
@@ -224,7 +249,7 @@ class BudgetBoostClassifier(PolicyClassifier):
         grown_on = [train, *(train.take(some) for some, _ in folds)]
         plans, by_rows = _grow_all(plans, grown_on, valid, examples, telling)
         self.models_ = by_rows[0]
-        traced = _take_some(valid, self.random_state)
+        traced = _take_some(valid, self.random_state, self._most_traced(examples))
         runs = [TracedRows(self.models_, traced)]
         for (_, left_out), grown in zip(folds, by_rows[1:], strict=True):
             if len(grown) == len(plans):  # a fold counts if all boosters have run it
@@ -233,7 +258,11 @@ class BudgetBoostClassifier(PolicyClassifier):
             train.rows.n_rows, len(examples.classes)
         )
         self._candidates: Candidates | None = trace_candidates(
-            plans, runs, self._seed if learns else None, examples.n_threads
+            plans,
+            runs,
+            self._seed if learns else None,
+            examples.n_threads,
+            by_log_loss=self._by_log_loss,
         )
         self._mistakes = examples.costs.mistake_matrix(examples.classes)
         self._calibrated_on = traced.take(slice(0, MOST_KEPT)).raw_rows
@@ -244,6 +273,7 @@ class BudgetBoostClassifier(PolicyClassifier):
     def _check_options(self) -> None:
         check_budget(self.budget)
         check_choice("family", self.family, FAMILIES)
+        check_choice("loss", self.loss, LOSSES)
         check_max_cost(self.max_cost)
         check_confidence(self.budget_confidence)
         check_count("n_estimators", self.n_estimators, least=1)
@@ -268,6 +298,17 @@ class BudgetBoostClassifier(PolicyClassifier):
                 "Leave it out for five with two classes."
             )
         import_lightgbm()
+
+    @property
+    def _by_log_loss(self) -> bool:
+        return self.loss == "log_loss"
+
+    def _most_traced(self, examples: Examples) -> int:
+        """Return how many validation rows are traced, at most."""
+        if not self._by_log_loss:
+            return MOST_TRACED
+        n_sums = (len(examples.names) + 1) * len(examples.classes)
+        return min(MOST_TRACED, max(FEW_ROWS, MOST_SUMS // n_sums))
 
     def _goal(self, budget: float | None) -> Goal:
         most = np.inf if self.max_cost is None else float(self.max_cost)
@@ -321,8 +362,13 @@ class BudgetBoostClassifier(PolicyClassifier):
         policy = decide_at_once(examples)
         self.models_, self._candidates = [policy], None
         free, is_wrong = np.zeros((2, examples.n_rows))
+        nothing = 0.0 if self._by_log_loss else None
         self.point_ = BoostPoint(
-            tradeoff=0.0, threshold=np.inf, **summarise_rows(free, is_wrong > 0)
+            tradeoff=0.0,
+            threshold=np.inf,
+            log_loss=nothing,
+            brier=nothing,
+            **summarise_rows(free, is_wrong > 0),
         )
         return policy
 
@@ -404,10 +450,10 @@ class _Telling:
         )
 
 
-def _take_some(rows: BoosterRows, random_state: Any) -> BoosterRows:
+def _take_some(rows: BoosterRows, random_state: Any, most: int) -> BoosterRows:
     """Return so many rows as are worth tracing, drawn at random."""
     n_rows = rows.rows.n_rows
-    if n_rows <= MOST_TRACED:
+    if n_rows <= most:
         return rows
-    drawn = check_random_state(random_state).permutation(n_rows)[:MOST_TRACED]
+    drawn = check_random_state(random_state).permutation(n_rows)[:most]
     return rows.take(np.sort(drawn))

@@ -21,6 +21,7 @@ from scipy.special import logsumexp
 from sklearn.isotonic import isotonic_regression
 
 from askless.learn._examples import KnownRows
+from askless.learn.boost._step_losses import StepLosses, join_losses, judge_steps
 from askless.policy import Ensemble
 from askless.policy.ensemble._ensemble import Trace
 
@@ -70,21 +71,28 @@ class Stops:
         What was spent, and would be predicted, at each step.
     last : ndarray of shape (n_rows,)
         The step where each row is settled.
+    losses : StepLosses or None
+        How good the probabilities of each step are, if someone wants to know.
     """
 
     reached: NDArray[np.float64]
     cost: NDArray[np.float64]
     predicted: NDArray[np.float64]
     last: NDArray[np.int64]
+    losses: StepLosses | None = None
 
     @property
     def n_rows(self) -> int:
         """How many rows were traced."""
         return len(self.last)
 
+    def step_at(self, threshold: float) -> NDArray[np.int64]:
+        """Return the step where each row stops with a threshold."""
+        return np.argmax(self.reached >= threshold, axis=1)
+
     def at(self, threshold: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what each row pays, and is predicted, with a threshold."""
-        step = np.argmax(self.reached >= threshold, axis=1)
+        step = self.step_at(threshold)
         rows = np.arange(self.n_rows)
         return self.cost[rows, step], self.predicted[rows, step]
 
@@ -137,23 +145,31 @@ def trace_stops(
     return list_stops(trace, final), final
 
 
-def trace_both(policy: Ensemble, X: Any, n_jobs: int) -> tuple[Stops, Stops]:
+def trace_both(
+    policy: Ensemble, X: Any, n_jobs: int, class_ids: NDArray[np.int64] | None = None
+) -> tuple[Stops, Stops]:
     """Trace rows; return where they stop by each way in which deviations add up.
 
     Parameters
     ----------
     policy, X, n_jobs
         See :func:`trace_stops`; of classes.
+    class_ids : ndarray of shape (n_rows,), optional
+        The class of each row, to judge the probabilities of each step by.
 
     Returns
     -------
     independent, together : Stops
         See ``varies_together`` of :class:`~askless.policy.Ensemble`.
     """
-    trace = policy.trace(X, n_jobs=n_jobs)
+    trace = policy.trace(X, n_jobs=n_jobs, with_sums=class_ids is not None)
     final = policy.output.decide(trace.raw).astype(np.float64)
     together = trace._replace(z=trace.z_together)
-    return list_stops(trace, final), list_stops(together, final)
+    both = list_stops(trace, final), list_stops(together, final)
+    if class_ids is None:
+        return both
+    losses = judge_steps(trace, policy.output, class_ids)
+    return replace(both[0], losses=losses), replace(both[1], losses=losses)
 
 
 def list_stops(trace: Trace, final: NDArray[np.float64]) -> Stops:
@@ -208,6 +224,7 @@ def join_stops(parts: list[Stops]) -> Stops:
         np.vstack([widen(part.cost) for part in parts]),
         np.vstack([widen(part.predicted) for part in parts]),
         np.concatenate([part.last for part in parts]),
+        join_losses([part.losses for part in parts]),
     )
 
 

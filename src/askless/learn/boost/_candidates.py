@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless.learn._validation import ValidationPoint, summarise_rows
-from askless.learn.boost._calibrate import Stops, fall, fill_budget
+from askless.learn.boost._calibrate import Bound, Stops, fall, fill_budget
 from askless.learn.boost._families import Plan
 from askless.policy import Ensemble
 
@@ -44,7 +44,11 @@ class BoostPoint(ValidationPoint):
         What every row may cost; infinite for no limit.
     loss : float
         What is least among the candidates: the error, or if mistakes have costs, what
-        they cost on average, without a budget together with the tests.
+        they cost on average, without a budget together with the tests; or the log loss.
+    log_loss, brier : float or None
+        Of the probabilities, if these were to be good: the mean log loss, and the mean
+        Brier score, added over classes. Both are of the booster's own log-odds, before
+        a factor is fitted to where rows stop.
     cost, cost_spread, cost_stderr, error, n_rows
         See :class:`ValidationPoint`.
 
@@ -66,6 +70,8 @@ class BoostPoint(ValidationPoint):
     n_leaves: int = 0
     max_cost: float = float("inf")
     loss: float = float("nan")
+    log_loss: float | None = None
+    brier: float | None = None
 
 
 @dataclass(frozen=True)
@@ -153,9 +159,14 @@ class Candidates:
         self, model: int, threshold: float, goal: Goal, limit: float = float("inf")
     ) -> BoostPoint:
         most = min(limit, goal.max_cost)
-        cost, predicted = self.stops[model].limit(most).at(threshold)
+        stops = self.stops[model].limit(most)
+        step = stops.step_at(threshold)
+        rows = np.arange(stops.n_rows)
+        cost, predicted = stops.cost[rows, step], stops.predicted[rows, step]
         found = summarise_rows(cost, self._errors(predicted), self.weights)
         found["cost"], found["cost_stderr"] = self._expect(cost, found)
+        if stops.losses is not None:
+            found |= stops.losses.mean(step, self.weights)
         plan = self.plans[model]
         return BoostPoint(
             tradeoff=plan.tradeoff,
@@ -218,10 +229,14 @@ class Candidates:
         """Return the points that no other one beats in cost and error, by cost."""
         front: list[BoostPoint] = []
         points = [point for _, point in self.points()]
-        for point in sorted(points, key=lambda p: (p.cost, p.error)):
-            if not front or point.error < front[-1].error:
+        for point in sorted(points, key=lambda p: (p.cost, self._compared(p))):
+            if not front or self._compared(point) < self._compared(front[-1]):
                 front.append(point)
         return front
+
+    def _compared(self, point: BoostPoint) -> float:
+        """Return what a point is worse by, beside its cost."""
+        return point.error
 
     def choose(self, goal: Goal | float | None) -> tuple[Ensemble, BoostPoint]:
         """Return the candidate of least loss within a budget.
@@ -241,12 +256,16 @@ class Candidates:
         blocks = self._falling([point for _, point in found], goal)
         losses = np.concatenate(blocks).tolist()
         if goal.budget is not None:
-            for model, point in self._fill(goal):
+            filled = self._fill(goal)
+            for model, point in filled:
                 # Between thresholds: no better and no worse than its neighbours.
                 above = int(np.searchsorted(self.thresholds[model], point.threshold))
                 worst, best = blocks[model][[max(above - 1, 0), above]]
                 found.append((model, point))
                 losses.append(float(np.clip(point.loss, best, worst)))
+            for model, point in self._limit_rows(goal, filled):
+                found.append((model, point))
+                losses.append(point.loss)
         limit = np.inf if goal.budget is None else goal.budget
         sign = 1.0 if goal.budget is None else -1.0
         within = [
@@ -286,19 +305,32 @@ class Candidates:
         assert goal.budget is not None
         filled = []
         for model, stops in enumerate(self.stops):
-
-            def bound(cost: NDArray[np.float64], _: float) -> float:
-                found = summarise_rows(cost, None, self.weights)
-                mean, stderr = self._expect(cost, found)
-                most = mean + goal.n_deviations * _finite(stderr)
-                if self.groups is None:
-                    return most
-                return max(most, float(cost[self.groups == 0].mean()))
-
             limited = stops.limit(goal.max_cost)
-            for threshold, most in fill_budget(limited, bound, goal.budget):
+            for threshold, most in fill_budget(limited, self._bound(goal), goal.budget):
                 filled.append((model, self._point(model, threshold, goal, most)))
         return filled
+
+    def _bound(self, goal: Goal) -> Bound:
+        """Return what says how much new rows may cost on average."""
+
+        def bound(cost: NDArray[np.float64], _: float) -> float:
+            found = summarise_rows(cost, None, self.weights)
+            mean, stderr = self._expect(cost, found)
+            most = mean + goal.n_deviations * _finite(stderr)
+            if self.groups is None:
+                return most
+            return max(most, float(cost[self.groups == 0].mean()))
+
+        return bound
+
+    def _limit_rows(
+        self, goal: Goal, filled: list[tuple[int, BoostPoint]]
+    ) -> list[tuple[int, BoostPoint]]:
+        """Return more candidates, in which no row may cost much more than the budget.
+
+        None where decisions count: a row that is not sure yet may cost what it must.
+        """
+        return []
 
     def policy_at(self, model: int, point: BoostPoint) -> Ensemble:
         """Return the policy of a point."""

@@ -47,16 +47,20 @@ class OrderedRun:
         Raw values of the rows.
     class_ids : ndarray of shape (n_rows,)
         The class of each row.
+    by_log_loss : bool
+        Whether probabilities count, and not decisions.
     """
 
     model: Ensemble
     values: Any
     class_ids: NDArray[np.int64]
+    by_log_loss: bool = False
 
     def trace(self, eagerness: Sequence[float] | None, n_jobs: int) -> Stops:
         """Return where rows stop if tests are bought in another order."""
         model = self.model.with_eagerness(eagerness)
-        return trace_both(model, self.values, n_jobs)[0]
+        judged = self.class_ids if self.by_log_loss else None
+        return trace_both(model, self.values, n_jobs, judged)[0]
 
 
 def learn_eagerness(
@@ -65,7 +69,7 @@ def learn_eagerness(
     """Return factors by which rows err less at the same cost; None if none are found.
 
     Factors are changed at random, a few tests at a time, and a change is kept if the
-    mean error over several costs falls.
+    mean error over several costs falls, or the mean log loss.
 
     Parameters
     ----------
@@ -104,12 +108,20 @@ def learn_eagerness(
 def mean_error(
     stops: Stops, true: NDArray[np.int64], spent: NDArray[np.float64]
 ) -> float:
-    """Return the mean of the errors at several mean costs, between thresholds too."""
+    """Return the mean of the errors at several mean costs, between thresholds too.
+
+    Where probabilities were judged, of their log losses.
+    """
     costs, errors = [], []
     for threshold in list_thresholds(stops):
-        cost, predicted = stops.at(float(threshold))
+        if stops.losses is None:
+            cost, predicted = stops.at(float(threshold))
+            errors.append(np.mean(predicted != true))
+        else:
+            step = stops.step_at(float(threshold))
+            cost = stops.cost[np.arange(stops.n_rows), step]
+            errors.append(stops.losses.mean(step)["log_loss"])
         costs.append(cost.mean())
-        errors.append(np.mean(predicted != true))
     order = np.argsort(costs, kind="stable")
     found = np.interp(spent, np.array(costs)[order], np.array(errors)[order])
     return float(found.mean())

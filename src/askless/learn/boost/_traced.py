@@ -20,6 +20,7 @@ from askless.learn.boost._calibrate import (
 )
 from askless.learn.boost._candidates import Candidates
 from askless.learn.boost._families import Plan
+from askless.learn.boost._log_loss import LogLossCandidates
 from askless.learn.boost._order import OrderedRun, learn_eagerness
 from askless.policy import Ensemble
 
@@ -43,7 +44,12 @@ class TracedRows:
 
 
 def trace_candidates(
-    plans: list[Plan], runs: list[TracedRows], seed: int | None, n_jobs: int
+    plans: list[Plan],
+    runs: list[TracedRows],
+    seed: int | None,
+    n_jobs: int,
+    *,
+    by_log_loss: bool = False,
 ) -> Candidates:
     """Return all boosters as they come, then those in a learned order, both ways.
 
@@ -57,17 +63,26 @@ def trace_candidates(
         For the learned order; None to learn none.
     n_jobs : int
         Threads.
+    by_log_loss : bool, default=False
+        Whether they are judged by their probabilities, and not by their decisions.
     """
     # Of each entry: the booster, and in which order it buys.
     entries: list[tuple[int, Eagerness]] = [(i, None) for i in range(len(plans))]
-    eagerness = None if seed is None else _learn_order(plans, runs, seed, n_jobs)
+    eagerness = None
+    if seed is not None:
+        eagerness = _learn_order(plans, runs, seed, n_jobs, by_log_loss)
     if eagerness is not None:
         # Factors of boosters do not suit a forest, which waits for other tests.
         ordered = [i for i, plan in enumerate(plans) if plan.family != "forest"]
         entries += [(i, eagerness) for i in ordered]
-    stops = [part for entry in entries for part in _trace_both(*entry, runs, n_jobs)]
+    stops = [
+        part
+        for entry in entries
+        for part in _trace_both(*entry, runs, n_jobs, by_log_loss)
+    ]
     rows = [run.rows.rows for run in runs]
-    return Candidates(
+    kind = LogLossCandidates if by_log_loss else Candidates
+    return kind(
         [plans[i] for i, _ in entries for _ in WAYS_TO_STOP],
         [
             runs[0].models[i].with_eagerness(eager).with_stop(varies_together=together)
@@ -85,7 +100,11 @@ def trace_candidates(
 
 
 def _learn_order(
-    plans: list[Plan], runs: list[TracedRows], seed: int, n_jobs: int
+    plans: list[Plan],
+    runs: list[TracedRows],
+    seed: int,
+    n_jobs: int,
+    by_log_loss: bool,
 ) -> Eagerness:
     """Return factors by which a booster in the middle of the range errs less."""
     small = [i for i, plan in enumerate(plans) if plan.family == "boost"]
@@ -99,14 +118,19 @@ def _learn_order(
     ordered = []
     for run in runs:
         rows = run.rows.take(slice(0, MOST_ORDERED))
+        known = rows.rows.class_ids
         ordered.append(
-            OrderedRun(run.models[middle], rows.raw_rows.values, rows.rows.class_ids)
+            OrderedRun(run.models[middle], rows.raw_rows.values, known, by_log_loss)
         )
     return learn_eagerness(ordered, seed, n_jobs)
 
 
 def _trace_both(
-    booster: int, eagerness: Eagerness, runs: list[TracedRows], n_jobs: int
+    booster: int,
+    eagerness: Eagerness,
+    runs: list[TracedRows],
+    n_jobs: int,
+    by_log_loss: bool,
 ) -> tuple[list[Stops], list[Stops]]:
     """Return where rows stop: both ways, each as a list with an entry for each run."""
     pairs = [
@@ -114,6 +138,7 @@ def _trace_both(
             run.models[booster].with_eagerness(eagerness),
             run.rows.raw_rows.values,
             n_jobs,
+            run.rows.rows.class_ids if by_log_loss else None,
         )
         for run in runs
     ]

@@ -48,7 +48,8 @@ class Trace(NamedTuple):
 
     ``cost``, ``z`` and ``decision`` have a column for each step; ``n_steps`` of a row's
     entries hold. ``raw`` are the sums at the end, ``z_together`` how sure it was if all
-    that is open varies together.
+    that is open varies together. ``sums`` are those of every step, if they were asked
+    for: in single precision, with an axis for the outputs.
     """
 
     raw: NDArray[np.float64]
@@ -57,6 +58,7 @@ class Trace(NamedTuple):
     decision: NDArray[np.float64]
     n_steps: NDArray[np.int32]
     z_together: NDArray[np.float64]
+    sums: NDArray[np.float32] | None = None
 
 
 class Ensemble(Policy):
@@ -423,13 +425,30 @@ class Ensemble(Policy):
     def _count_threads(self, n_jobs: int | None, n_rows: int) -> int:
         return threads_for(n_jobs, n_rows * self.trees.n_trees, LEAST_WORK)
 
-    def trace(self, X: Any, *, n_jobs: int | None = None) -> Trace:
-        """Run rows until they are settled, and keep every step."""
+    def trace(
+        self, X: Any, *, n_jobs: int | None = None, with_sums: bool = False
+    ) -> Trace:
+        """Run rows until they are settled, and keep every step.
+
+        Parameters
+        ----------
+        X : frame, mapping of columns, or array-like of shape (n_rows, n_tests)
+            Raw values.
+        n_jobs : int, optional
+            Threads; nothing depends on it.
+        with_sums : bool, default=False
+            Whether the sums of every step are kept, too.
+        """
         values, codes, n_rows = self._rows(X)
         n_threads = self._count_threads(n_jobs, n_rows)
         return Trace(
             *self.machine.trace_rows(
-                self.prices.engine, values, codes, n_threads, eagerness=self.eagerness
+                self.prices.engine,
+                values,
+                codes,
+                n_threads,
+                eagerness=self.eagerness,
+                with_sums=with_sums,
             )
         )
 
