@@ -383,7 +383,7 @@ def assert_remembered_runs_are_the_same(policy, X):
             for a, b in zip(plain, other, strict=True):
                 assert np.array_equal(a, b)
     plain, packed = (
-        machine.trace_rows(engine, values, codes, 1, is_packed)
+        machine.trace_rows(engine, values, codes, 1, is_packed, with_sums=True)
         for is_packed in (False, True)
     )
     for a, b in zip(plain, packed, strict=True):
@@ -530,6 +530,30 @@ def test_a_trace_is_as_sure_as_the_plain_twin_both_ways(seed):
                 if deviation > 1e-6:
                     assert z * deviation == pytest.approx(lead, rel=1e-4, abs=1e-6)
             state = policy.advance(state, codes[0, state.test])
+
+
+@given(seed=SEEDS)
+def test_a_trace_has_the_sums_of_a_walk_and_of_the_plain_twin(seed):
+    rng = np.random.default_rng(seed)
+    for policy in modes_of(seed):
+        X, codes = random_rows(rng, policy, 9)
+        trace, bare = policy.trace(X, with_sums=True), policy.trace(X)
+        assert bare.sums is None
+        for with_sums, without in zip(trace[:-1], bare[:-1], strict=True):
+            assert np.array_equal(with_sums, without)
+        assert np.array_equal(policy.trace(X, n_jobs=2, with_sums=True).sums, trace.sums)
+        for row in range(2):
+            state = policy.initial_state()
+            for step in range(int(trace.n_steps[row])):
+                found = trace.sums[row, step]
+                assert found == pytest.approx(state.raw, rel=1e-5, abs=1e-5)
+                if policy.bounds != "vote":  # the twin has no votes
+                    plain = plain_ensemble_state(policy, state.answers).mean
+                    assert found == pytest.approx(plain, rel=1e-4, abs=1e-4)
+                if step + 1 < trace.n_steps[row]:
+                    state = policy.advance(state, codes[row, state.test])
+            # What comes after the end is nothing.
+            assert not trace.sums[row, trace.n_steps[row] :].any()
 
 
 def test_running_to_the_end_buys_whatever_a_leaf_depends_on(rng):
