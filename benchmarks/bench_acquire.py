@@ -36,9 +36,11 @@ its models and thresholds are chosen on the validation rows. AACO answers the fi
 test rows, and so does ours beside it.
 
 Costs, errors in percent and areas under the ROC curve (of several classes, each against
-the rest) are means over the seeds. "wins" counts the seeds in which ours errs less. In
-the sets "cube", with noise of 0.1 and 0.3, each class shows in three features of its
-own, so that no feature tells much alone: a greedy buyer starts blind.
+the rest) are means over the seeds. "wins" counts the seeds in which ours errs less.
+Columns "by log loss" are of ours with ``loss="log_loss"``, which chooses the best
+probabilities instead of the best decisions, at the same budgets; they are empty where
+it has not run. In the sets "cube", with noise of 0.1 and 0.3, each class shows in three
+features of its own, so that no feature tells much alone: a greedy buyer starts blind.
 
 Networks need torch, in an environment of its own, which ``make bench-torch`` makes.
 ``bench_acquire.py`` goes on where it was stopped; ``--report`` writes what there is;
@@ -147,8 +149,8 @@ def measure(shares: Any, cost: float, y: Any) -> dict[str, float]:
 class Ours:
     """Our learner on one split, grown when it is first asked."""
 
-    def __init__(self, parts: list[Any], seed: int) -> None:
-        self.parts, self.seed = parts, seed
+    def __init__(self, parts: list[Any], seed: int, loss: str = "error") -> None:
+        self.parts, self.seed, self.loss = parts, seed, loss
         self.boost: Any = None
         self.seconds = 0.0
 
@@ -157,7 +159,9 @@ class Ours:
         if self.boost is None:
             start = time.process_time()
             (X, y), (X_valid, y_valid), _ = self.parts
-            self.boost = BudgetBoostClassifier(random_state=self.seed, n_jobs=1)
+            self.boost = BudgetBoostClassifier(
+                loss=self.loss, random_state=self.seed, n_jobs=1
+            )
             self.boost.fit(X, y, X_valid=X_valid, y_valid=y_valid)
             self.seconds = time.process_time() - start
         goal = Goal(budget, None, np.inf, None)
@@ -168,10 +172,27 @@ class Ours:
         return measure(shares, float(cost.mean()), y)
 
 
+class BothOurs:
+    """Our learner twice: chosen by decisions, and by probabilities."""
+
+    def __init__(self, parts: list[Any], seed: int) -> None:
+        self.by_error = Ours(parts, seed)
+        self.by_log_loss = Ours(parts, seed, "log_loss")
+
+    def at(self, budget: float, n_rows: int) -> dict[str, Any]:
+        """Return the fields of a line that are ours, at a mean budget."""
+        return {
+            "ours": self.by_error.at(budget, n_rows),
+            "ours by log loss": self.by_log_loss.at(budget, n_rows),
+            "our seconds": self.by_error.seconds,
+            "our seconds by log loss": self.by_log_loss.seconds,
+        }
+
+
 def run_split(name: str, seed: int, methods: Any, path: Path | None) -> list[Any]:
     """Run the rivals on one split; keep a line for each point."""
     parts = load(name, seed)
-    ours = Ours(parts, seed)
+    ours = BothOurs(parts, seed)
     lines = []
     for method in methods:
         for found in run_rival(parts, method, seed):
@@ -180,8 +201,7 @@ def run_split(name: str, seed: int, methods: Any, path: Path | None) -> list[Any
             lines.append({
                 "set": name, "seed": seed, "method": method,
                 "setting": found["setting"], "rival": rival,
-                "ours": ours.at(rival["cost"], len(y)),
-                "seconds": found["seconds"], "our seconds": ours.seconds,
+                "seconds": found["seconds"], **ours.at(rival["cost"], len(y)),
             })  # fmt: skip
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -215,11 +235,10 @@ def measure_ours_again(path: Path) -> None:
     lines = read_lines(path)
     for name, seed in sorted({(x["set"], x["seed"]) for x in lines}):
         parts = load(name, seed)
-        ours = Ours(parts, seed)
+        ours = BothOurs(parts, seed)
         for line in (x for x in lines if (x["set"], x["seed"]) == (name, seed)):
             n_rows = count_rows(line["method"], parts)
-            line["ours"] = ours.at(line["rival"]["cost"], n_rows)
-            line["our seconds"] = ours.seconds
+            line |= ours.at(line["rival"]["cost"], n_rows)
         print(f"  {name}, seed {seed}, ours", flush=True)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
 
@@ -254,7 +273,20 @@ def _summarise(name: str, method: str, setting: float, runs: Any) -> dict[str, o
         "ours less its, points": f"{100 * gap.mean():+.2f}{spread}",
         "its AUROC": mean("rival", "auroc"), "our AUROC": mean("ours", "auroc"),
         "wins": f"{int(np.sum(gap < 0))} of {len(gap)}",
+        **_summarise_by_log_loss(runs),
     }  # fmt: skip
+
+
+def _summarise_by_log_loss(runs: Any) -> dict[str, object]:
+    """Return what ours does if probabilities choose; lines of before do not have it."""
+    some = [run["ours by log loss"] for run in runs if "ours by log loss" in run]
+    columns = {"AUROC": ("auroc", 1), "error, %": ("error", 100), "cost": ("cost", 1)}
+    return {
+        f"our {words}, by log loss": factor * float(np.mean([x[key] for x in some]))
+        if len(some) == len(runs)
+        else ""
+        for words, (key, factor) in columns.items()
+    }
 
 
 def run(quick: bool) -> list[dict[str, object]]:

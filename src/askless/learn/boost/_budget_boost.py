@@ -237,8 +237,8 @@ class BudgetBoostClassifier(PolicyClassifier):
         self._check_options()
         if self._by_log_loss and examples.costs.mistakes is not None:
             raise InvalidOptionError(
-                "loss='log_loss' must have no mistakes: probabilities count, whatever is "
-                "decided. Got both. Leave mistakes out, of the costs too, or loss."
+                "loss='log_loss' must have no mistakes: probabilities count then, and "
+                "not decisions. Got both. Leave out mistakes, also of costs, or loss."
             )
         if len(examples.classes) == 1:
             return self._buy_nothing(examples)

@@ -88,7 +88,7 @@ class Stops:
 
     def step_at(self, threshold: float) -> NDArray[np.int64]:
         """Return the step where each row stops with a threshold."""
-        return np.argmax(self.reached >= threshold, axis=1)
+        return np.asarray(np.argmax(self.reached >= threshold, axis=1))
 
     def at(self, threshold: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what each row pays, and is predicted, with a threshold."""
