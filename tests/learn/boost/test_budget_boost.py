@@ -3,6 +3,7 @@
 import dataclasses
 import sys
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from askless.exceptions import (
 )
 from askless.learn.boost._calibrate import Stops, fall, fill_budget, trace_stops
 from askless.learn.boost._candidates import Candidates
-from askless.learn.boost._families import usual_tradeoffs
+from askless.learn.boost._families import usual_grid
 
 pytest.importorskip("lightgbm")
 QUICK = {"n_estimators": 20, "n_folds": 0, "random_state": 0}
@@ -245,19 +246,6 @@ def test_losses_fall_to_the_nearest_values_that_never_rise(values):
         assert found[i] == pytest.approx(slow, abs=1e-9)
 
 
-def test_the_dense_grid_of_cost_efficient_boosting_is_among_ours(rows):
-    X, y = rows
-    boost = BudgetBoostClassifier(n_estimators=4, n_folds=0, random_state=0).fit(X, y)
-    grown = {
-        (plan.n_leaves, plan.tradeoff)
-        for plan in boost._candidates.plans
-        if plan.family == "boost"
-    }
-    dense = (0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5)
-    assert {(8, tradeoff) for tradeoff in dense} <= grown
-    assert {(31, t) for t in (0, 0.0005, 0.002, 0.008, 0.03, 0.12)} <= grown
-
-
 def test_rows_to_choose_on_count_by_their_weights(rows):
     X, y = rows
     boost = BudgetBoostClassifier(budget=3, **QUICK).fit(X, y)
@@ -363,7 +351,7 @@ def test_large_boosters_few_columns_and_a_forest_are_among_those_chosen_from():
     found = {(p.family, p.n_leaves) for _, p in boost._candidates.points()}
     wanted = {("boost", 8), ("bagged", 16), ("boost", 31), ("few columns", 31)}
     assert found == wanted | {("forest", 4_096), ("blend", 8), ("bayes", 24)}
-    (few,) = [
+    _, few, _ = [
         model
         for plan, model in zip(
             boost._candidates.plans[: 2 * len(boost.models_) : 2],
@@ -380,14 +368,31 @@ def test_large_boosters_few_columns_and_a_forest_are_among_those_chosen_from():
     )
 
 
-def test_more_classes_grow_fewer_boosters():
-    few, several = usual_tradeoffs(4_000, 3), usual_tradeoffs(4_000, 4)
-    assert set(several) < set(few)
-    assert few[-1] == several[-1]  # the cheapest end stays
-    assert len(usual_tradeoffs(4_000, 4, is_bagged=True)) == 1
-    assert usual_tradeoffs(6_000, 4, is_bagged=True) == ()
-    # Where rows are few, growing takes little time.
-    assert usual_tradeoffs(1_000, 4) == few
+def test_more_classes_and_many_rows_grow_fewer_boosters():
+    few, several = usual_grid(4_000, 3), usual_grid(4_000, 4)
+    assert len(several.small) < len(few.small)
+    assert few.small[-1] == several.small[-1]  # the cheapest end stays
+    assert len(several.bagged) == 1
+    for n_classes in (2, 4):
+        many = usual_grid(6_000, n_classes)
+        assert len(many.small) < len(usual_grid(4_000, n_classes).small)
+        assert 0.0 in many.wide  # what errs least is always there
+    assert usual_grid(6_000, 4).bagged == ()
+
+
+def test_fewer_columns_are_the_best_of_more():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 12))
+    y = (X[:, 0] + X[:, 5] > 0).astype(int)
+    boost = BudgetBoostClassifier(**QUICK).fit(X, y)
+    columns = [
+        set(plan.columns)
+        for plan in boost._candidates.plans[::2]
+        if plan.family == "few columns"
+    ]
+    assert len(columns) > 1
+    for fewer, more in pairwise(columns):
+        assert fewer < more
 
 
 def test_boosters_are_the_same_whether_rows_are_binned_once_or_anew(rows):

@@ -1,8 +1,6 @@
 """Boosters chosen by their log loss: judged at every step, limited row by row."""
 
-import dataclasses
 import pickle
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,11 +12,10 @@ import askless
 from askless import BudgetBoostClassifier
 from askless.exceptions import InvalidOptionError
 from askless.learn import CodeStore
-from askless.learn.boost import _budget_boost, _order
+from askless.learn.boost import _budget_boost
 from askless.learn.boost._calibrate import trace_both
 from askless.learn.boost._candidates import Goal
 from askless.learn.boost._log_loss import LIMITS, LogLossCandidates
-from askless.learn.boost._order import OrderedRun, learn_eagerness, mean_error
 from askless.learn.boost._step_losses import LEAST_SHARE, StepLosses, join_losses
 
 pytest.importorskip("lightgbm")
@@ -279,38 +276,3 @@ def test_a_store_is_chosen_by_probabilities_too(rows, tmp_path):
     assert fitted.point_.log_loss > 0
     assert log_loss(y[1_600:], fitted.predict_proba(new)) < 0.36
     assert fitted.cost(new).mean() <= 3.2
-
-
-def test_the_order_is_learned_by_the_log_loss(rows, boost):
-    X, y = rows
-    model = boost.models_[4]
-    run = OrderedRun(model, X[1_600:2_000], y[1_600:2_000], by_log_loss=True)
-    found = learn_eagerness([run], 0, 1)
-    assert found is not None
-    assert found == learn_eagerness([run], 0, 2)
-    spent = np.array(_order.SHARES) * run.trace(None, 1).at(np.inf)[0].mean()
-    true = y[1_600:2_000]
-    assert mean_error(run.trace(found, 1), true, spent) < mean_error(
-        run.trace(None, 1), true, spent
-    )
-    by_error = dataclasses.replace(run, by_log_loss=False)
-    assert learn_eagerness([by_error], 0, 1) != found
-    assert any(policy.eagerness for policy in boost._candidates.models)
-
-
-def test_ctrl_c_while_the_order_is_learned_still_gives_a_policy(rows, monkeypatch):
-    tried = []
-
-    def interrupt(*given):
-        tried.append(mean_error(*given))
-        if len(tried) > 10:
-            raise KeyboardInterrupt
-        return tried[-1]
-
-    monkeypatch.setattr(_order, "mean_error", interrupt)
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        fitted = make_boost(budget=2).fit(rows[0][:800], rows[1][:800])
-    assert any("Interrupted" in str(one.message) for one in told)
-    assert fitted.point_.log_loss > 0
-    assert fitted.point_.cost <= 2

@@ -298,7 +298,10 @@ def _blank(matrix: NDArray[Any], columns: tuple[int, ...] | None) -> NDArray[Any
 
 
 def rank_columns(
-    train: BoosterRows, n_classes: int, n_jobs: int
+    train: BoosterRows,
+    n_classes: int,
+    n_jobs: int,
+    columns: tuple[int, ...] | None = None,
 ) -> NDArray[np.float64]:
     """Return how much each column tells: the gain of a short booster without prices.
 
@@ -310,12 +313,14 @@ def rank_columns(
         How many classes there are.
     n_jobs : int
         Threads.
+    columns : tuple of int, optional
+        The only columns that it may use.
     """
     lightgbm = import_lightgbm()
     plan = BoosterPlan(0.0, False, RANKED_ROUNDS, 31, 0.1, None, n_jobs)
     some = slice(0, RANKED_ROWS)
     data = lightgbm.Dataset(
-        train.matrix[some], train.rows.class_ids[some],
+        _blank(train.matrix[some], columns), train.rows.class_ids[some],
         categorical_feature=_list_categories(train.tests), params={"verbose": -1},
     )  # fmt: skip
     options = plan.options(np.zeros(0), n_classes)

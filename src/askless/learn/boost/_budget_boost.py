@@ -35,9 +35,8 @@ from askless.learn.boost._candidates import BoostPoint, Candidates, Goal
 from askless.learn.boost._families import (
     FAMILIES,
     Plan,
-    learns_order,
     list_large,
-    usual_tradeoffs,
+    usual_grid,
 )
 from askless.learn.boost._split import split_rows
 from askless.learn.boost._traced import TracedRows, trace_candidates
@@ -84,8 +83,7 @@ class BudgetBoostClassifier(PolicyClassifier):
         What is made least: the share of wrong decisions, or the log loss of the
         probabilities, for those who rank rows, or who choose what a class is worth
         later. Decisions of rare classes say little; probabilities say more. Then rows
-        may also stop at a limit of one to three times the budget, and the learned order
-        of purchases is that of the least log loss.
+        may also stop at a limit of one to three times the budget.
     mistakes : number, matrix or mapping, default=None
         Cost of a wrong decision, ``mistakes[true][decision]``. What mistakes cost on
         average is then made least, instead of the error: within the budget, or without
@@ -102,21 +100,18 @@ class BudgetBoostClassifier(PolicyClassifier):
         also boosters as large as LightGBM's default (31 leaves), some without penalties
         on the columns that tell most, with up to 5,000 rows a random forest, and with
         up to 1,500, or 5,000 of more than three classes, naive Bayes and blends of it
-        with boosters; and unless there are both more rows than 1,500 and more classes
-        than three, all but the forest in a learned order of purchases, too.
-        "forest": small boosters and a random forest.
+        with boosters. "forest": small boosters and a random forest.
     tradeoffs : tuple of float, default=None
         How much costs count, in units of the mean cost: one model each. By default
-        twelve from 0 to 0.5. Where rows are more, growing with penalties takes long:
-        four from 0.001 to 0.15 with more than 5,000, and of more than three classes
-        eight with more than 1,500 rows, and two with more than 5,000.
+        seven from 0.001 to 0.5, or five with up to 1,500 rows or of more than three
+        classes. Where rows are more than 5,000, growing with penalties takes long:
+        three from 0.01 to 0.15, and of more than three classes two.
     bagged_tradeoffs : tuple of float, default=None
         The same of boosters that see some of the rows with each tree and some of the
         columns with each split, learn half as fast for twice as many rounds, have twice
-        as many leaves and shrink them: often more accurate. By default three from 0.002
-        to 0.03, with more than 1,500 rows two, and with more than 5,000 one; of more
-        than three classes one with more than 1,500 rows, and none with more than 5,000.
-        May be empty.
+        as many leaves and shrink them: often more accurate. By default 0.002 and 0.03,
+        and with more than 5,000 rows 0.008; of more than three classes 0.03, and with
+        more than 5,000 rows none. May be empty.
     n_estimators : int, default=300
         The most rounds of boosting, each of which adds a tree, or one for each class;
         fewer if the validation loss stops falling.
@@ -254,15 +249,8 @@ class BudgetBoostClassifier(PolicyClassifier):
         for (_, left_out), grown in zip(folds, by_rows[1:], strict=True):
             if len(grown) == len(plans):  # a fold counts if all boosters have run it
                 runs.append(TracedRows(grown, train.take(left_out)))
-        learns = self.family == "auto" and learns_order(
-            train.rows.n_rows, len(examples.classes)
-        )
         self._candidates: Candidates | None = trace_candidates(
-            plans,
-            runs,
-            self._seed if learns else None,
-            examples.n_threads,
-            by_log_loss=self._by_log_loss,
+            plans, runs, examples.n_threads, by_log_loss=self._by_log_loss
         )
         self._mistakes = examples.costs.mistake_matrix(examples.classes)
         self._calibrated_on = traced.take(slice(0, MOST_KEPT)).raw_rows
@@ -315,15 +303,13 @@ class BudgetBoostClassifier(PolicyClassifier):
         return Goal(budget, self.budget_confidence, most, self._mistakes)
 
     def _list_plans(self, train: BoosterRows, examples: Examples) -> list[Plan]:
-        pairs = []
-        for given, is_bagged in (
-            (self.tradeoffs, False), (self.bagged_tradeoffs, True)
-        ):  # fmt: skip
-            if given is None:
-                given = usual_tradeoffs(
-                    train.rows.n_rows, len(examples.classes), is_bagged=is_bagged
-                )
-            pairs += [(float(tradeoff), is_bagged) for tradeoff in given]
+        usual = usual_grid(train.rows.n_rows, len(examples.classes))
+        plain = usual.small if self.tradeoffs is None else self.tradeoffs
+        bagged = (
+            usual.bagged if self.bagged_tradeoffs is None else self.bagged_tradeoffs
+        )
+        pairs = [(float(tradeoff), False) for tradeoff in plain]
+        pairs += [(float(tradeoff), True) for tradeoff in bagged]
         small = [
             BoosterPlan(
                 tradeoff,

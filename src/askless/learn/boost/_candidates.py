@@ -7,6 +7,7 @@ on. This module must not know how boosters are grown.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from statistics import NormalDist
 from typing import Any
 
@@ -127,7 +128,8 @@ class Candidates:
     weights : ndarray of shape (n_rows,) or None
         The weight of each of these rows.
     groups : ndarray of shape (n_rows,) or None
-        Which of several boosters, grown alike on other rows, has run each row.
+        Which of several boosters, grown alike on other rows, has run each row,
+        ascending.
     """
 
     plans: list[Plan]
@@ -198,10 +200,17 @@ class Candidates:
         """Return how much mean costs differ from booster to booster, beyond chance."""
         if self.groups is None:
             return 0.0
-        parts = [cost[self.groups == group] for group in np.unique(self.groups)]
-        means = np.array([part.mean() for part in parts])
-        chance = np.mean([part.var() / max(len(part) - 1, 1) for part in parts])
+        starts, sizes = self._group_rows
+        means = np.add.reduceat(cost, starts) / sizes
+        squares = np.add.reduceat((cost - np.repeat(means, sizes)) ** 2, starts)
+        chance = np.mean(squares / sizes / np.maximum(sizes - 1, 1))
         return float(max(means.var(ddof=1) - chance, 0.0) ** 0.5)
+
+    @cached_property
+    def _group_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the rows of each group start, and how many there are."""
+        _, starts, sizes = np.unique(self.groups, return_index=True, return_counts=True)
+        return starts, sizes
 
     def _expect(
         self, cost: NDArray[np.float64], found: dict[str, Any]

@@ -6,6 +6,7 @@ This module must not know how they are grown, nor which one is taken.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,83 +20,83 @@ from askless.learn.boost._boosters import (
 )
 from askless.problem import PriceList
 
-__all__ = ["FAMILIES", "Plan", "learns_order", "list_large", "usual_tradeoffs"]
+__all__ = ["FAMILIES", "Grid", "Plan", "list_large", "usual_grid"]
 
 FAMILIES = ("auto", "boost", "forest")
-# With more rows, growing takes long enough that boosters which are seldom chosen are
-# left out. With still more, penalties take several times as long as growing without
-# them, while one booster with many thresholds covers more of the range.
+# With more rows, naive Bayes is worth its time only where there are several classes, as
+# one of them may show in columns of its own. With still more, penalties take several
+# times as long as growing without them, while one booster with many thresholds covers
+# more of the range; and whole trees of a forest take much room, where boosting wins.
 LITTLE_ROWS, MANY_ROWS = 1_500, 5_000
-# With more classes, a booster has a tree for each of them in every round. Half of the
-# boosters take half of the time; on seven made problems of 425 to 3,550 rows they cost
-# 8 % more at the same error, so that all are grown where rows are few.
+# With more classes, a booster has a tree for each of them in every round.
 SEVERAL_CLASSES = 3
-# How much costs count, of small boosters; of several classes, of many rows, of both.
-# Without the last one of the first two, cheap budgets find nothing.
-DENSE = (0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5)
-DENSE_OF_SEVERAL = (0.0, 0.001, 0.004, 0.03, 0.06, 0.12, 0.25, 0.5)
-SPARSE, SPARSE_OF_SEVERAL = (0.001, 0.01, 0.04, 0.15), (0.04, 0.15)
-# The same of bagged boosters; of several classes and many rows there are none. Of
-# several classes one is worth its time: where each class shows in features of its own,
-# it errs a tenth to a quarter less at small budgets.
-BAGGED_DENSE, BAGGED, BAGGED_SPARSE = (0.002, 0.008, 0.03), (0.002, 0.03), (0.008,)
-BAGGED_OF_SEVERAL = (0.03,)
-# The same of large boosters, which have as many leaves as LightGBM's default.
-WIDE_LEAVES = 31
-WIDE_DENSE, WIDE = (0.0, 0.0005, 0.002, 0.008, 0.03, 0.12), (0.0, 0.0005, 0.002, 0.03)
-WIDE_SPARSE = (0.0, 0.001, 0.01)
-# Of the price of everything, what the columns of boosters without penalties may cost.
-FEW_COLUMNS, FEW_SPARSE = (0.25,), (0.12, 0.33)
-# Many rows bear many leaves; without penalties such boosters take little time.
-MANY_LEAVES = 127
+# Leaves of large boosters, as many as LightGBM's default; and of those of few columns
+# and many rows, which bear more and take little time without penalties.
+WIDE_LEAVES, MANY_LEAVES = 31, 127
 # Of blends of a booster and naive Bayes: how much costs count, and the share of Bayes.
-# They err less where rows are few. With more rows they are worth their time only where
-# there are several classes, as one of them may show in columns of its own.
-BLENDED_DENSE, BLENDED_OF_SEVERAL, BAYES_SHARE = (0.0, 0.03), (0.03,), 0.5
+# They err less where rows are few.
+BLENDED_LITTLE, BLENDED, BAYES_SHARE = (0.001, 0.03), (0.03,), 0.5
 # With fewer columns, one that sees few of them is no other model.
 LEAST_COLUMNS = 9
 # Of forests: trees, and leaves of a tree, which few rows never reach. With fewer leaves
-# they err far more. With more rows boosting wins, and such trees take much room.
-FOREST_TREES, FOREST_LEAVES = 100, 4_096
+# they err far more.
+FOREST_TREES, FOREST_LEAVES = 60, 4_096
 
 Plan = BoosterPlan | ForestPlan | BayesPlan
 
 
-def usual_tradeoffs(
-    n_rows: int, n_classes: int = 2, *, is_bagged: bool = False
-) -> tuple[float, ...]:
-    """Return how much costs count in each of the small boosters.
+class Grid(NamedTuple):
+    """What boosters are grown.
+
+    Attributes
+    ----------
+    small, bagged, wide : tuple of float
+        How much costs count: of small boosters, of bagged ones and of large ones.
+    few : tuple of float
+        Of the price of everything, what the columns of boosters without penalties may
+        cost.
+    """
+
+    small: tuple[float, ...]
+    bagged: tuple[float, ...]
+    wide: tuple[float, ...]
+    few: tuple[float, ...]
+
+
+# Chosen on 33 problems. Twice as many boosters cost no less at the same error: the best
+# of many on the rows to choose on is often a lucky one. Without the last of the small
+# ones, cheap budgets find nothing. A bagged booster errs least where everything may be
+# bought, and of several classes, where each shows in features of its own, also at small
+# budgets.
+GRID = Grid(
+    (0.001, 0.002, 0.004, 0.008, 0.03, 0.12, 0.5),
+    (0.002, 0.03),
+    (0.0, 0.002, 0.03),
+    (0.12, 0.25, 0.6),
+)
+OF_LITTLE = GRID._replace(small=(0.001, 0.03, 0.06, 0.12, 0.5))
+OF_SEVERAL = OF_LITTLE._replace(bagged=(0.03,), wide=(0.0, 0.0005, 0.002))
+OF_MANY = Grid((0.01, 0.04, 0.15), (0.008,), (0.0, 0.01, 0.04), (0.12, 0.33))
+OF_SEVERAL_AND_MANY = Grid((0.04, 0.15), (), (0.0, 0.001, 0.01), (0.12, 0.33))
+
+
+def usual_grid(n_rows: int, n_classes: int = 2) -> Grid:
+    """Return what boosters are grown, for a number of rows and of classes.
 
     Examples
     --------
-    >>> len(usual_tradeoffs(1_000)), len(usual_tradeoffs(100_000))
-    (12, 4)
-    >>> len(usual_tradeoffs(4_000, n_classes=6))
-    8
-    >>> usual_tradeoffs(100_000, is_bagged=True)
+    >>> len(usual_grid(4_000).small), len(usual_grid(100_000).small)
+    (7, 3)
+    >>> len(usual_grid(4_000, n_classes=6).small)
+    5
+    >>> usual_grid(100_000).bagged
     (0.008,)
     """
-    is_several = n_classes > SEVERAL_CLASSES
+    if n_classes > SEVERAL_CLASSES:
+        return OF_SEVERAL if n_rows <= MANY_ROWS else OF_SEVERAL_AND_MANY
     if n_rows <= LITTLE_ROWS:
-        return BAGGED_DENSE if is_bagged else DENSE
-    if n_rows <= MANY_ROWS and is_several:
-        return BAGGED_OF_SEVERAL if is_bagged else DENSE_OF_SEVERAL
-    if n_rows <= MANY_ROWS:
-        return BAGGED if is_bagged else DENSE
-    if is_several:
-        return () if is_bagged else SPARSE_OF_SEVERAL
-    return BAGGED_SPARSE if is_bagged else SPARSE
-
-
-def learns_order(n_rows: int, n_classes: int) -> bool:
-    """Return whether an order of purchases is learned: where tracing takes little time.
-
-    Examples
-    --------
-    >>> learns_order(100_000, 2), learns_order(1_000, 8), learns_order(4_000, 8)
-    (True, True, False)
-    """
-    return n_rows <= LITTLE_ROWS or n_classes <= SEVERAL_CLASSES
+        return OF_LITTLE
+    return GRID if n_rows <= MANY_ROWS else OF_MANY
 
 
 def list_large(
@@ -129,27 +130,47 @@ def list_large(
     n_classes = int(train.rows.class_ids.max()) + 1
     is_little, is_small = n_rows <= LITTLE_ROWS, n_rows <= MANY_ROWS
     if family == "auto":
+        grid = usual_grid(n_rows, n_classes)
         wide = replace(
             small, is_bagged=False, n_leaves=max(WIDE_LEAVES, small.n_leaves)
         )
-        tradeoffs = WIDE if is_small else WIDE_SPARSE
-        large += [
-            replace(wide, tradeoff=t) for t in (WIDE_DENSE if is_little else tradeoffs)
-        ]
+        large += [replace(wide, tradeoff=t) for t in grid.wide]
         if n_columns >= LEAST_COLUMNS:
-            gains = rank_columns(train, n_classes, small.n_jobs)
             few = wide if is_small else replace(wide, n_leaves=MANY_LEAVES)
-            for share in FEW_COLUMNS if is_small else FEW_SPARSE:
-                columns = _choose_columns(gains, prices.full, share)
-                large.append(replace(few, tradeoff=0.0, columns=columns))
+            large += [
+                replace(few, tradeoff=0.0, columns=columns)
+                for columns in _list_columns(train, n_classes, prices, grid.few, few)
+            ]
         if is_little or (is_small and n_classes > SEVERAL_CLASSES):
             blend = replace(small, is_bagged=False, bayes_share=BAYES_SHARE)
-            blended = BLENDED_DENSE if is_little else BLENDED_OF_SEVERAL
+            blended = BLENDED_LITTLE if is_little else BLENDED
             large += [replace(blend, tradeoff=t) for t in blended]
             large.append(BayesPlan())
     if is_numbers and (family == "forest" or (family == "auto" and is_small)):
         large.append(ForestPlan(FOREST_TREES, FOREST_LEAVES, seed, small.n_jobs))
     return large
+
+
+def _list_columns(
+    train: BoosterRows,
+    n_classes: int,
+    prices: PriceList,
+    shares: tuple[float, ...],
+    plan: BoosterPlan,
+) -> list[tuple[int, ...]]:
+    """Return columns that cost a share of everything each, the fewest first.
+
+    Those of a smaller share are the best of a larger one: of columns that tell the
+    same, one is enough, which shows once the others are gone.
+    """
+    found: list[tuple[int, ...]] = []
+    columns = None
+    for share in sorted(shares, reverse=True):
+        gains = rank_columns(train, n_classes, plan.n_jobs, columns)
+        columns = _choose_columns(gains, prices.full, share)
+        if columns not in found:
+            found.append(columns)
+    return found[::-1]
 
 
 def _choose_columns(
