@@ -132,7 +132,7 @@ def grow(
         options |= BAGGED
     rounds = (300 if n_classes <= 3 else 60) * (4 if bag else 3) // 3
     text = boost(options, rounds, train, valid).model_to_string()
-    return compile_source(read_lightgbm_text(text), prices)
+    return compile_source(read_lightgbm_text(text), prices, stops_early=True)
 
 
 def list_options(tradeoff: float, prices: Any, n_classes: int) -> dict[str, Any]:

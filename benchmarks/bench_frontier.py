@@ -178,7 +178,8 @@ def _grow_cegb(
         alike = protocol.boost(options, rounds, grow, parts[1])
         wrong.append(_two_columns(alike.predict(X_left)).argmax(axis=1) != y_left)
     text = booster.model_to_string()
-    return compile_source(read_lightgbm_text(text), prices), np.concatenate(wrong)
+    policy = compile_source(read_lightgbm_text(text), prices, stops_early=True)
+    return policy, np.concatenate(wrong)
 
 
 def _decide(policy: Any, X: Any) -> tuple[Any, Any]:

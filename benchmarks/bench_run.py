@@ -9,7 +9,8 @@ are not the same.
 
 "predict" asks for answers only, "predict and cost" for what each row pays as well,
 "stops early" stops half of the rows before they are settled, and "trace" writes down
-every step, as a fit does on its validation rows.
+every step, as a fit does on its validation rows; both keep the bounds of policies that
+stop early.
 """
 
 from __future__ import annotations
@@ -86,17 +87,17 @@ def run_booster(
     """Return a row for each way to run one booster."""
     X, y, X_run, _ = parts
     booster = grow(X, y, leaves)
-    policy = compile_source(
-        read_lightgbm_text(booster.model_to_string()), np.ones(X.shape[1])
-    )
+    source, prices = read_lightgbm_text(booster.model_to_string()), np.ones(X.shape[1])
+    policy = compile_source(source, prices)
+    traced = compile_source(source, prices, stops_early=True)
     shares = booster.predict(X_run)
     theirs = (shares > 0.5).astype(int) if shares.ndim == 1 else shares.argmax(axis=1)
     n_differ = int(np.sum(policy.predict(X_run, n_jobs=1) != theirs))
     n_differ += int(np.sum(policy.predict_and_cost(X_run, n_jobs=1)[0] != theirs))
-    policy.trace(X_run[:50], n_jobs=1)
-    trace = policy.trace(X_run[:500], n_jobs=1)
+    traced.trace(X_run[:50], n_jobs=1)
+    trace = traced.trace(X_run[:500], n_jobs=1)
     middle = trace.z[np.arange(500), np.maximum(trace.n_steps // 2, 1) - 1]
-    early = policy.with_stop(threshold=float(np.median(middle)))
+    early = traced.with_stop(threshold=float(np.median(middle)))
     calls: dict[str, tuple[Callable[[], Any], float | None]] = {
         f"lossless predict, {n_differ} differ": (
             lambda: policy.predict(X_run, n_jobs=1), 5.0,
@@ -105,7 +106,7 @@ def run_booster(
             lambda: policy.predict_and_cost(X_run, n_jobs=1), 5.0,
         ),
         "stops early": (lambda: early.predict(X_run, n_jobs=1), None),
-        "trace": (lambda: policy.trace(X_run, n_jobs=1), None),
+        "trace": (lambda: traced.trace(X_run, n_jobs=1), None),
     }  # fmt: skip
     rows = []
     for what, (call, most) in calls.items():

@@ -196,6 +196,8 @@ def random_policies(seed, **options):
     first = random_ensemble(np.random.default_rng(seed), bounds="path", **stop)
     bounds = ["path", "deep"]
     bounds += [] if first.answers_number else ["joint"]
+    is_booster = not first.answers_number and first.trees.value.shape[1] == 1
+    bounds += ["leaves"] if is_booster else []
     bounds += ["vote"] if first._is_vote else []
     for one in bounds:
         yield random_ensemble(np.random.default_rng(seed), bounds=one, **stop)
@@ -232,6 +234,8 @@ def test_random_ensembles_in_c(link, rng, tmp_path):
     ]
     if link != "number":
         policies.append(random_ensemble(rng, link, "joint"))
+    if link in ("logit", "softmax"):
+        policies += [random_ensemble(rng, link, "leaves", **stop) for stop in STOPS]
     for i, policy in enumerate(policies):
         folder = tmp_path / str(i)
         folder.mkdir()
@@ -239,8 +243,9 @@ def test_random_ensembles_in_c(link, rng, tmp_path):
         check(policy, rows, run_c(policy, rows, folder), 1e-12)
 
 
-def test_what_is_skipped_stays_open_as_in_askless(rng, tmp_path):
-    policy = random_ensemble(np.random.default_rng(6), "softmax", "joint")
+@pytest.mark.parametrize("bounds", ["joint", "leaves"])
+def test_what_is_skipped_stays_open_as_in_askless(bounds, rng, tmp_path):
+    policy = random_ensemble(np.random.default_rng(6), "softmax", bounds)
     assert len(policy.used_tests) > 2
     library = compile_c(policy, tmp_path)
     module = {}

@@ -37,6 +37,8 @@ def modes_of(rng_seed, **options):
     yield make("deep")
     if not first.answers_number:
         yield make("joint")
+    if not first.answers_number and first.trees.value.shape[1] == 1:
+        yield make("leaves")
     if first._is_vote:
         yield make("vote")
 
@@ -223,6 +225,8 @@ def test_every_step_agrees_with_the_plain_twin(seed):
             np.testing.assert_allclose(low, plain.low, atol=1e-9)
             np.testing.assert_allclose(high, plain.high, atol=1e-9)
             assert got.n_waiting == plain.n_waiting
+            if policy.bounds == "leaves":
+                assert got.is_settled == plain.is_settled
             if policy.bounds == "joint" and got.is_settled:
                 # Rounding apart, and ties, which the machine leaves open.
                 deep = _with_bounds(policy, "deep")
@@ -409,8 +413,7 @@ def test_remembered_trees_of_any_size_buy_the_same(n_classes, most_leaves, rng):
     model = GradientBoostingClassifier(
         n_estimators=12, max_depth=None, max_leaf_nodes=most_leaves, random_state=0
     ).fit(X, y)
-    policy = askless.AdaptiveEnsemble(model).fit().policy_
-    assert policy.bounds == "joint"
+    policy = askless.AdaptiveEnsemble(model, bounds="joint").fit().policy_
     new = rng.normal(size=(150, 7))
     assert_remembered_runs_are_the_same(policy, new)
     assert policy.predict(new).tolist() == model.predict(new).tolist()

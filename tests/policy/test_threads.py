@@ -21,6 +21,7 @@ ENSEMBLES = {
     "path": (RandomForestRegressor, "path"),
     "deep": (RandomForestClassifier, "deep"),
     "joint": (GradientBoostingClassifier, "joint"),
+    "leaves": (GradientBoostingClassifier, "leaves"),
     "vote": (RandomForestClassifier, "vote"),
 }
 
@@ -77,7 +78,8 @@ def make_policy(kind, rng):
 KINDS = [
     "tree", "forest", "sequence", "rule odtn-r", "rule gbs", "rule ec2",
     "rule, unknown outcomes", "posterior information", "posterior value",
-    "ensemble path", "ensemble deep", "ensemble joint", "ensemble vote",
+    "ensemble path", "ensemble leaves", "ensemble deep", "ensemble joint",
+    "ensemble vote",
 ]  # fmt: skip
 
 

@@ -20,6 +20,8 @@ __all__ = ["PlainState", "plain_ensemble_answer", "plain_ensemble_state"]
 
 # What classes other than the first two count when a test is chosen.
 OTHER_CLASSES = 0.3
+# Leads that are no more than rounding.
+TINY = 1e-9
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class PlainState:
     low, high, mean : list of float
         Bounds of each sum, and what is expected of it.
     is_settled : bool
-        Of joint bounds: whether no completion can change who leads.
+        Of joint bounds: whether no completion can change who leads. Of bounds by
+        leaves: whether a class is ahead of all others in every completion.
     variance : float
         Variance of the lead: of the sum, or of the sums of the first two classes.
     deviation : float
@@ -123,7 +126,10 @@ def _measure_tree(
     # A path state looks at whole subtrees, and wants only what it waits for.
     part = _measure(policy, top, {})
     test = int(policy.trees.test[top])
-    return part, {test: sqrt(part.variance)} if is_waiting else {}, is_waiting
+    amount = sqrt(part.variance)
+    if policy.bounds == "leaves":
+        amount = part.high[0] - part.low[0]
+    return part, {test: amount} if is_waiting else {}, is_waiting
 
 
 def plain_ensemble_state(policy: Ensemble, answers: Any) -> PlainState:
@@ -174,9 +180,16 @@ def plain_ensemble_state(policy: Ensemble, answers: Any) -> PlainState:
     counted = {0} if is_vector else leaders
     spread = sum(variance[q] for q in counted)
     away = sum(deviation[q] for q in counted)
-    if policy.bounds != "joint":
+    if policy.bounds not in ("joint", "leaves"):
         return PlainState(low, high, mean, spread, away, total, n_waiting)
     lows, highs = _outcome_bounds(policy, known)
+    if policy.bounds == "leaves":
+        winner = _winner(lows, highs)
+        is_settled = winner is not None
+        if winner is not None and n_waiting:
+            mean = _lift(lows, highs, mean, winner)
+    else:
+        is_settled = _is_settled(lows, highs, mean, order[0])
     return PlainState(
         [sum(map(min, by_test)) for by_test in lows],
         [sum(map(max, by_test)) for by_test in highs],
@@ -185,7 +198,7 @@ def plain_ensemble_state(policy: Ensemble, answers: Any) -> PlainState:
         away,
         total,
         n_waiting,
-        _is_settled(lows, highs, mean, order[0]),
+        is_settled,
     )
 
 
@@ -228,6 +241,42 @@ def _is_settled(lows: Sums, highs: Sums, mean: list[float], first: int) -> bool:
         for q in range(len(mean))
         if q != first
     )
+
+
+def _least_lead(lows: Sums, highs: Sums, first: int, q: int) -> float:
+    """Return how far a class is ahead of another one at least; of one sum, of 0."""
+    if len(lows) == 1:
+        return sum(map(min, lows[0])) if first else -sum(map(max, highs[0]))
+    return sum(
+        min(a - b for a, b in zip(ours, theirs, strict=True))
+        for ours, theirs in zip(lows[first], highs[q], strict=True)
+    )
+
+
+def _winner(lows: Sums, highs: Sums) -> int | None:
+    """Return the class that is ahead of all others, whatever the rest shows."""
+    n_classes = max(2, len(lows))
+    for first in range(n_classes):
+        leads = [
+            _least_lead(lows, highs, first, q) for q in range(n_classes) if q != first
+        ]
+        if min(leads) > TINY:
+            return first
+    return None
+
+
+def _lift(lows: Sums, highs: Sums, mean: list[float], winner: int) -> list[float]:
+    """Return expected sums in which the winner leads, by the least if not by more."""
+    mean = list(mean)
+    if len(mean) == 1:
+        sign = 1 if winner else -1
+        if sign * mean[0] <= TINY:
+            mean[0] = sign * _least_lead(lows, highs, winner, 1 - winner)
+        return mean
+    for q, other in enumerate(mean):
+        if q != winner and mean[winner] - other <= TINY:
+            mean[winner] = other + _least_lead(lows, highs, winner, q)
+    return mean
 
 
 def plain_ensemble_answer(policy: Ensemble, codes: Any) -> int | float:

@@ -13,11 +13,12 @@ from askless._core.ensemble._deep cimport (
     add_tree, is_live, measure_tree, recall_tree,
 )
 from askless._core.ensemble._joint cimport add_runs, measure_runs
-from askless._core.ensemble._leaves cimport high_of, low_of
+from askless._core.ensemble._leaves cimport all_leaves, high_of, low_of, words_of
 from askless._core.ensemble._memo cimport (
     State, fetch_slot, fetch_state, find_state, guess_state, parts_of, tests_of,
 )
 from askless._core.ensemble._small cimport buy_small
+from askless._core.ensemble.settle._lead cimport drop_leaves
 from askless._core.ensemble._trees cimport DEEP, Model, PATH, VOTE
 from askless._core.base._types cimport (
     int32_t, int64_t, intp_t, uint8_t, uint32_t, uint64_t,
@@ -167,9 +168,7 @@ cdef intp_t list_moved(
     cdef:
         intp_t n_users = m.user_start[test + 1] - m.user_start[test]
         const int64_t* users = m.users + m.user_start[test]
-        const char* words = (
-            m.leaf_words + m.word_start[test] + code * n_users * m.word_bytes
-        )
+        const char* words = words_of(m, test, code)
         intp_t i
         intp_t n = c.n_moves
         uint64_t before, word
@@ -255,6 +254,8 @@ cdef void buy(const Model* m, Case* c, intp_t test, intp_t code) noexcept nogil:
         buy_votes(m, c, test)
     else:
         buy_on_paths(m, c, test)
+        if m.by_leaves:
+            drop_leaves(m, c.leaves, test, code)
 
 
 cdef void begin(const Model* m, Case* c, const int64_t* offset) noexcept nogil:
@@ -282,6 +283,8 @@ cdef void begin(const Model* m, Case* c, const int64_t* offset) noexcept nogil:
             wait(c, test, tree)
         if m.mode == PATH:
             add_node(m, c, tree, node, 1)
+            if m.by_leaves:
+                c.leaves[tree] = all_leaves(m, tree)
             continue
         add_shares(m, c, node, 1)
         drop_classes_up(c, m.classes[node])

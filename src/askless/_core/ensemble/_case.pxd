@@ -18,6 +18,21 @@ cdef enum:
     HELD = 8
 
 
+cdef struct Log:
+    # The steps of a row, so that it can go back to any of them. A step has an entry for
+    # what was so before its purchase; the last has no purchase.
+    int32_t* test
+    int32_t* code
+    float64_t* spent
+    int64_t* total       # (n_tests + 1, n_outputs)
+    int32_t* n_waiting
+    int32_t* n_moves
+    # Moves of trees, the newest last: which tree, from where, to where.
+    int32_t* tree
+    int32_t* old
+    int32_t* new
+
+
 cdef struct Case:
     # Where one case stands. What is marked (root) is copied from the first state.
     # All arrays lie in one block of memory.
@@ -80,6 +95,10 @@ cdef struct Case:
     int64_t gain          # by how much their joint bound is above that tree by tree
     int64_t* code_sum     # (n_codes,) scratch of joint bounds, all 0
     uint8_t* is_awaited   # (n_tests,) the same
+    # Path states that are settled by their leaves.
+    uint64_t* before      # (n_trees,) scratch: the leaves at an earlier step
+    Log log
+    float64_t usual       # the step at which rows before this one were settled, mostly
     # Joint bounds only. An open tree is bounded for each outcome of the test at its
     # top; these bounds are kept as runs of codes, and their sums over all trees.
     int32_t* run_test     # (n_trees,) the test at the top

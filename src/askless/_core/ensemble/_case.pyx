@@ -67,6 +67,8 @@ cdef size_t lay_out(const Model* m, Case* c, intp_t n_groups) noexcept nogil:
         lay_out_deep(m, c, &used)
     if m.is_joint:
         lay_out_joint(m, c, &used)
+    if m.by_leaves:
+        lay_out_log(m, c, &used)
     return used
 
 
@@ -99,14 +101,38 @@ cdef void lay_out_deep(const Model* m, Case* c, size_t* used) noexcept nogil:
         c.root_state = <State**> take(block, used, m.n_trees * sizeof(void*))
         c.root_leaves = <uint64_t*> take(block, used, m.n_trees * 8)
         c.held_sums = <int64_t*> take(block, used, HELD * 3 * m.n_outputs * 8)
-        c.code_sum = <int64_t*> take(block, used, m.code_start[m.n_tests] * 8)
-        c.is_awaited = <uint8_t*> take(block, used, m.n_tests)
+        lay_out_sums(m, c, used)
         # A tree that moves loses a leaf. One more: written before it is known whether it
         # moves.
         n = m.leaf_start[m.n_trees] + 1
         c.moved = <int32_t*> take(block, used, n * 4)
         c.moved_from = <uint64_t*> take(block, used, n * 8)
         c.moved_to = <uint64_t*> take(block, used, n * 8)
+
+
+cdef void lay_out_sums(const Model* m, Case* c, size_t* used) noexcept nogil:
+    c.code_sum = <int64_t*> take(c.block, used, m.code_start[m.n_tests] * 8)
+    c.is_awaited = <uint8_t*> take(c.block, used, m.n_tests)
+
+
+cdef void lay_out_log(const Model* m, Case* c, size_t* used) noexcept nogil:
+    cdef:
+        char* block = c.block
+        Log* log = &c.log
+        intp_t n_steps = m.n_tests + 1
+    lay_out_sums(m, c, used)
+    c.leaves = <uint64_t*> take(block, used, m.n_trees * 8)
+    c.before = <uint64_t*> take(block, used, m.n_trees * 8)
+    log.test = <int32_t*> take(block, used, n_steps * 4)
+    log.code = <int32_t*> take(block, used, n_steps * 4)
+    log.spent = <float64_t*> take(block, used, n_steps * 8)
+    log.total = <int64_t*> take(block, used, n_steps * m.n_outputs * 8)
+    log.n_waiting = <int32_t*> take(block, used, n_steps * 4)
+    log.n_moves = <int32_t*> take(block, used, n_steps * 4)
+    # A tree that moves goes down.
+    log.tree = <int32_t*> take(block, used, m.n_nodes * 4)
+    log.old = <int32_t*> take(block, used, m.n_nodes * 4)
+    log.new = <int32_t*> take(block, used, m.n_nodes * 4)
 
 
 cdef void lay_out_joint(const Model* m, Case* c, size_t* used) noexcept nogil:
@@ -146,6 +172,8 @@ cdef void reset(
         memcpy(c.top, root.top, m.n_trees * 4)
         memcpy(c.head, root.head, m.n_tests * 4)
         memcpy(c.next, root.next, m.n_trees * 4)
+        if m.by_leaves:
+            memcpy(c.leaves, root.leaves, m.n_trees * 8)
         return
     if c.tables != NULL:
         memcpy(c.leaves, c.root_leaves, m.n_trees * 8)

@@ -20,6 +20,7 @@ cdef struct View:
     intp_t first     # the leader; of two classes, 1 if the sum is positive
     intp_t second    # who follows
     bint is_settled
+    intp_t winner    # by leaves that are left: who is ahead for good, -1 if nobody is
     float64_t z      # lead over the deviation of what is open
 
 
@@ -28,6 +29,9 @@ cdef void look(const Model* m, Case* c, int varies, View* view) noexcept nogil
 
 # The same by bounds of each tree on its own, and never how sure it is.
 cdef void look_apart(const Model* m, const Case* c, View* view) noexcept nogil
+
+# Write down who leads by expected sums, and no more; not of votes.
+cdef void rank_means(const Model* m, const Case* c, View* view) noexcept nogil
 
 # How sure a case is that somebody leads, who was looked for.
 cdef float64_t find_z(

@@ -7,6 +7,7 @@ from libc.math cimport INFINITY, fabs, sqrt
 
 from askless._core.ensemble._case cimport CLOSED, Case
 from askless._core.ensemble._joint cimport holds_jointly
+from askless._core.ensemble.settle._lead cimport bound_leaves, find_winner
 from askless._core.ensemble._trees cimport (
     CLASSES, DEEP, FULL_SHARE, Model, TWO_CLASSES, VOTE,
 )
@@ -37,7 +38,13 @@ cdef bint holds(const Model* m, const Case* c, intp_t first) noexcept nogil:
 
 
 cdef void look(const Model* m, Case* c, int varies, View* view) noexcept nogil:
-    look_apart(m, c, view)
+    if m.by_leaves:
+        rank_means(m, c, view)
+        bound_leaves(m, c)
+        view.winner = find_winner(m, c)
+        view.is_settled = view.winner >= 0
+    else:
+        look_apart(m, c, view)
     if m.is_joint and not view.is_settled:
         view.is_settled = holds_jointly(m, c, view.first)
     if varies != NOT_ASKED:
@@ -45,37 +52,42 @@ cdef void look(const Model* m, Case* c, int varies, View* view) noexcept nogil:
 
 
 cdef void look_apart(const Model* m, const Case* c, View* view) noexcept nogil:
+    if m.mode == VOTE:
+        # Shares are rounded, votes are not: these alone say what is settled.
+        rank(m, c.low, view)
+        view.is_settled = holds(m, c, view.first)
+        if c.has_means and not view.is_settled:
+            rank(m, c.total, view)
+        return
+    rank_means(m, c, view)
+    if m.target == CLASSES:
+        view.is_settled = holds(m, c, view.first)
+    elif m.target == TWO_CLASSES:
+        view.is_settled = c.low[0] > m.slack or c.high[0] < -m.slack
+    else:
+        view.is_settled = c.high[0] - c.low[0] <= m.tolerance
+
+
+cdef void rank_means(const Model* m, const Case* c, View* view) noexcept nogil:
+    if m.target == CLASSES:
+        rank(m, c.total, view)
+    else:
+        view.first = c.total[0] > 0
+        view.second = 0
+
+
+cdef inline void rank(const Model* m, const int64_t* sums, View* view) noexcept nogil:
+    """Write down the largest two of some sums; of equal ones the first."""
     cdef:
         intp_t q
         intp_t first = 0
         intp_t second = -1
-        const int64_t* rank = c.total
-    if m.target != CLASSES:
-        view.first = c.total[0] > 0
-        view.second = 0
-        if m.target == TWO_CLASSES:
-            view.is_settled = c.low[0] > m.slack or c.high[0] < -m.slack
-        else:
-            view.is_settled = c.high[0] - c.low[0] <= m.tolerance
-        return
-    if m.mode == VOTE:
-        # Shares are rounded, votes are not: these alone say what is settled.
-        for q in range(1, m.n_outputs):
-            if c.low[q] > c.low[first]:
-                first = q
-        view.is_settled = holds(m, c, first)
-        if c.has_means and not view.is_settled:
-            first = 0
-        else:
-            rank = c.low
     for q in range(1, m.n_outputs):
-        if rank[q] > rank[first]:
+        if sums[q] > sums[first]:
             first = q
     for q in range(m.n_outputs):
-        if q != first and (second < 0 or rank[q] > rank[second]):
+        if q != first and (second < 0 or sums[q] > sums[second]):
             second = q
-    if m.mode != VOTE:
-        view.is_settled = holds(m, c, first)
     view.first = first
     view.second = second if second >= 0 else first
 

@@ -22,6 +22,15 @@ cdef int64_t least_sum(
 # Bound a sum from above.
 cdef int64_t largest_sum(const Model* m, const Case* c, intp_t of) noexcept nogil
 
+# Bound from below how far a sum is ahead of another one, -1 for 0, where trees have their
+# leaves as words.
+cdef int64_t least_lead(
+    const Model* m, Case* c, intp_t of, intp_t against
+) noexcept nogil
+
+# Whether a sum stays ahead of another one; -1 for 0.
+cdef bint leads(const Model* m, Case* c, intp_t of, intp_t against) noexcept nogil
+
 # Bound from below how far a sum is ahead of another one, tree by tree; -1 for 0.
 cdef inline int64_t lead_apart(
     const Case* c, intp_t of, intp_t against

@@ -199,7 +199,7 @@ cdef int64_t largest_sum(const Model* m, const Case* c, intp_t of) noexcept nogi
     return total
 
 
-# Where trees are remembered.
+# Where trees have the leaves that are left, as words.
 
 
 cdef int64_t least_lead(
@@ -307,7 +307,12 @@ cdef bint is_near(const Model* m, const Case* c, intp_t first) noexcept nogil:
     return True
 
 
-cdef inline bint leads(
+cdef inline bint has_words(const Model* m, const Case* c) noexcept nogil:
+    """Return whether the leaves of all trees are kept up."""
+    return m.by_leaves or c.memo != NULL or c.tables != NULL
+
+
+cdef bint leads(
     const Model* m, Case* c, intp_t of, intp_t against
 ) noexcept nogil:
     """Return whether a sum stays ahead of another one, -1 for one that is 0."""
@@ -315,7 +320,7 @@ cdef inline bint leads(
     if lead_apart(c, of, against) > m.slack:
         # Joint bounds are at least as close.
         return True
-    if c.memo != NULL or c.tables != NULL:
+    if has_words(m, c):
         least = least_lead(m, c, of, against)
         c.leader, c.rival = of, against
         c.gain = least - lead_apart(c, of, against)
@@ -329,7 +334,7 @@ cdef bint leads_all(const Model* m, Case* c, intp_t first) noexcept nogil:
     """Return whether no outcome of what is open can change who leads."""
     cdef intp_t q
     cdef intp_t second = -1
-    if c.memo == NULL and c.tables == NULL:
+    if not has_words(m, c):
         refresh_runs(m, c)
     if m.target == TWO_CLASSES:
         return leads(m, c, 0, -1) if first else leads(m, c, -1, 0)

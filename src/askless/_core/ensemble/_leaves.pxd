@@ -24,6 +24,14 @@ cdef inline int64_t high_of(
     return (bound >> 1) + (bound & 1)
 
 
+# The leaves that a code of a test leaves in each tree that asks it: a word each.
+cdef inline const char* words_of(
+    const Model* m, intp_t test, intp_t code
+) noexcept nogil:
+    cdef intp_t n_users = m.user_start[test + 1] - m.user_start[test]
+    return m.leaf_words + m.word_start[test] + code * n_users * m.word_bytes
+
+
 cdef inline uint64_t all_leaves(const Model* m, intp_t tree) noexcept nogil:
     cdef int n = <int> (m.leaf_start[tree + 1] - m.leaf_start[tree])
     return ~(<uint64_t> 0) >> (64 - n)

@@ -33,7 +33,7 @@ cdef list lay_out_leaves(Model* m):
         char[::1] words
         int most = 0
     m.word_bytes = 0
-    if m.mode == DEEP and m.width == 1 and m.n_tests < MOST_TESTS:
+    if (m.mode == DEEP or m.by_leaves) and m.width == 1 and m.n_tests < MOST_TESTS:
         most = count_leaves(m, &leaf_start[0])
     if most == 0:
         return []

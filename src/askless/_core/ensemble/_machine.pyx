@@ -2,21 +2,22 @@
 
 A tree that has not reached a leaf is bounded by the least and the largest leaf that
 it can still reach. When the bounds of all trees leave one decision only, the rest need
-not be bought. Four ways to keep the bounds, which differ in what they cost:
+not be bought. Five ways to keep the bounds, which differ in what they cost:
 
-path   a tree waits at its first unbought test; bounds of whole subtrees, made once
-deep   below an unbought test, tests that were bought prune; bounds made again after
-       every purchase from the leaves that are left
-joint  as deep; and trees that wait for the same test agree on what it will show, so
-       that their sum is bounded for each of its outcomes, and not tree by tree
-vote   as path, for leaves that name one class: bounds are sets of classes
+path    a tree waits at its first unbought test; bounds of whole subtrees, made once
+deep    below an unbought test, tests that were bought prune; bounds made again after
+        every purchase from the leaves that are left
+joint   as deep; and trees that wait for the same test agree on what it will show, so
+        that their sum is bounded for each of its outcomes, and not tree by tree
+leaves  trees wait as on paths, and are bounded as jointly, when somebody asks
+vote    as path, for leaves that name one class: bounds are sets of classes
 
 The parts are modules of their own. ``_trees`` and ``_leaves`` lay trees out once,
 ``_case`` holds where a case stands, ``_deep`` works a tree out, ``_memo`` and ``_small``
 remember it, ``_bounds`` and ``_joint`` move a case on, ``_choice`` says what to buy,
 ``_walk`` steps through one case, ``_rows``, ``_blocks`` and ``_vote_rows`` run many
-rows, and ``_answers`` says what all trees say. This one puts them together and is what
-Python sees.
+rows, ``settle`` those that are settled by their leaves, and ``_answers`` says what all
+trees say. This one puts them together and is what Python sees.
 
 This module must not know where a model came from, nor what its sums mean.
 """
@@ -33,7 +34,8 @@ from askless._core.ensemble._choice cimport INDEPENDENT, TOGETHER, inverse_price
 from askless._core.ensemble._leaves cimport lay_out_leaves
 from askless._core.ensemble._rows cimport Results, Rows, Terms, run_each
 from askless._core.ensemble._trees cimport (
-    IS_SET, MISSING_LEFT, Model, Node, VOTE, lay_out_runs, measure_subtrees,
+    IS_SET, MISSING_LEFT, Model, Node, VOTE, lay_out_places, lay_out_runs,
+    measure_subtrees,
 )
 from askless._core.ensemble._vote_rows cimport VoteRows
 from askless._core.price._prices cimport Prices
@@ -72,6 +74,9 @@ cdef class Machine:
         self.kept.extend(measure_subtrees(m))
         self.kept.extend(lay_out_runs(m))
         self.kept.extend(lay_out_leaves(m))
+        self.kept.extend(lay_out_places(m))
+        if m.by_leaves and not m.word_bytes:
+            raise ValueError("leaves must fit in words")
         self._begin()
         if m.mode == VOTE:
             self.blocks = make_blocks(m)
@@ -331,6 +336,7 @@ cdef list set_scales(Model* m, scales):
     m.offset = &offset[0]
     m.mode = scales.mode
     m.is_joint = scales.is_joint
+    m.by_leaves = scales.by_leaves
     m.target = scales.target
     m.ties_are_exact = scales.ties_are_exact
     m.is_single = scales.is_single

@@ -55,6 +55,7 @@ class Scales(NamedTuple):
     offset: NDArray[np.float64]
     mode: int
     is_joint: bool
+    by_leaves: bool
     target: int
     ties_are_exact: bool
     is_single: bool

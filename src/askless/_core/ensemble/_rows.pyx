@@ -20,7 +20,8 @@ from askless._core.ensemble._choice cimport (
 from askless._core.ensemble._deep cimport begin_memo
 from askless._core.ensemble._joint cimport is_near, lead_apart, leads_all
 from askless._core.ensemble._small cimport begin_tables, write_tops
-from askless._core.ensemble._trees cimport FULL_SHARE, Model, NUMBER, VOTE
+from askless._core.ensemble.settle._rows cimport run_by_leaves
+from askless._core.ensemble._trees cimport DEEP, FULL_SHARE, Model, NUMBER, VOTE
 from askless._core.price._prices cimport Prices
 from askless._core.base._types cimport (
     float32_t, float64_t, int32_t, int64_t, intp_t, uint8_t,
@@ -67,6 +68,9 @@ cdef int run_each(
                 failed[0] = 1
             elif is_held and (c.memo != NULL or c.tables != NULL):
                 run_held(m, c, root, prices, &inverse[0], rows, row, results)
+            elif m.by_leaves:
+                reset(m, c, root, prices.n_groups)
+                run_by_leaves(m, c, prices, &inverse[0], rows, row, terms, results)
             else:
                 run_row(m, c, root, prices, &inverse[0], rows, row, terms, results)
         if c != NULL and c.memo != NULL and c.memo.has_failed:
@@ -89,6 +93,8 @@ cdef Case* begin_case(
     c.has_means = terms.has_means
     copy_deep(m, c, root)
     c.has_spread = has_spread
+    if m.mode != DEEP:
+        return c
     if terms.is_remembered and m.word_bytes and n_rows >= FEWEST_REMEMBERED:
         if m.word_bytes == 1:
             is_ready = begin_tables(m, c, n_rows)

@@ -38,6 +38,13 @@ cdef struct Node:
     int32_t flags  # MISSING_LEFT | IS_SET
 
 
+cdef struct Place:
+    # A node, and what a tree amounts to that waits there: half a line of the cache.
+    int64_t mean
+    int64_t score
+    Node node
+
+
 cdef struct Model:
     intp_t n_tests
     intp_t n_trees
@@ -48,6 +55,7 @@ cdef struct Model:
     intp_t n_kinds          # rows of `need` and `spread`: one for each output, or one
     int mode                # PATH, DEEP or VOTE
     bint is_joint           # deep, with bounds by outcome too
+    bint by_leaves          # path, settled by the leaves that are left, jointly
     int target              # TWO_CLASSES, CLASSES or NUMBER
     bint ties_are_exact     # sums are whole numbers in the source too
     bint is_single          # the source adds in single precision
@@ -75,6 +83,7 @@ cdef struct Model:
     const int64_t* user_start  # (n_tests + 1,)
     const int64_t* code_start  # (n_tests + 1,) where the codes of a test start
     const int64_t* run_start   # (n_trees + 1,) where the runs of a tree start
+    Place* places              # (n_nodes,) if `by_leaves`
     # Leaves of a tree are bits of a word, the least value first: the lowest and the
     # highest bit of a set of leaves bound it. For each code of a test, a word for each
     # tree that asks it: the leaves that it leaves, and those that it says nothing of. A
@@ -116,3 +125,6 @@ cdef list measure_subtrees(Model* m)
 
 # Make room for bounds by outcome, of each test and of each tree; the same.
 cdef list lay_out_runs(Model* m)
+
+# Write the places of trees that are settled by their leaves; the same.
+cdef list lay_out_places(Model* m)

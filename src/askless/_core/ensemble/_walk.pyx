@@ -17,8 +17,11 @@ from askless._core.ensemble._choice cimport (
     INDEPENDENT, TOGETHER, View, choose, finish, is_over, is_wanted, look,
     most_charged, pay,
 )
-from askless._core.ensemble._joint cimport largest_sum, least_sum, refresh_runs
+from askless._core.ensemble._joint cimport (
+    largest_sum, least_lead, least_sum, refresh_runs,
+)
 from askless._core.ensemble._machine cimport Machine
+from askless._core.ensemble.settle._lead cimport lift
 from askless._core.ensemble._trees cimport Model, VOTE
 from askless._core.price._prices cimport Prices
 
@@ -119,6 +122,8 @@ cdef class Walk:
             ):
                 test = -1
         finish(m, c, &raw[0])
+        if m.by_leaves and view.is_settled and c.n_waiting > 0:
+            lift(m, c, c.total, view.winner, &raw[0])
         ahead = []
         if test >= 0:
             ahead = [i for i in range(m.n_tests) if is_wanted(m, c, i)]
@@ -136,7 +141,10 @@ cdef class Walk:
         if m.is_joint:
             refresh_runs(m, c)
         for q in range(m.n_outputs):
-            if m.is_joint:
+            if m.by_leaves:
+                low[q] = <float64_t> least_lead(m, c, q, -1) / scale
+                high[q] = -<float64_t> least_lead(m, c, -1, q) / scale
+            elif m.is_joint:
                 low[q] = <float64_t> least_sum(m, c, q, -1) / scale
                 high[q] = <float64_t> largest_sum(m, c, q) / scale
             else:

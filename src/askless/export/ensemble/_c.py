@@ -13,9 +13,13 @@ from askless.export.ensemble._c_text import (
     DEEP_SCRATCH,
     HEAD,
     JOINT,
-    JOINT_SCRATCH,
+    LEAVES,
+    LIVE,
+    LIVE_SCRATCH,
     NAMES,
     NOT_JOINT,
+    OUTCOME_SCRATCH,
+    OUTCOMES,
     TYPES,
     WHOLE,
 )
@@ -58,9 +62,10 @@ def to_c(policy: Policy) -> str:
         raise not_held(policy, "C must be made from an ensemble")
     parts = to_parts(policy)
     is_deep = parts.wholes is None
-    scratch = DEEP_SCRATCH if is_deep else ""
-    if parts.is_joint:
-        scratch += JOINT_SCRATCH
+    by_outcome = parts.is_joint or parts.by_leaves
+    scratch = LIVE_SCRATCH if is_deep or by_outcome else ""
+    scratch += DEEP_SCRATCH if is_deep else ""
+    scratch += OUTCOME_SCRATCH if by_outcome else ""
     pieces = [
         HEAD.format(summary=summary_line(policy).replace("*/", "* /")),
         NAMES,
@@ -68,8 +73,10 @@ def to_c(policy: Policy) -> str:
         _test_tables(parts),
         _tree_tables(parts),
         TYPES.replace("    SCRATCH\n", f"    {scratch}\n" if scratch else ""),
+        LIVE if is_deep or by_outcome else "",
         DEEP if is_deep else WHOLE,
-        JOINT if parts.is_joint else NOT_JOINT,
+        OUTCOMES if by_outcome else "",
+        JOINT if parts.is_joint else LEAVES if parts.by_leaves else NOT_JOINT,
         CASE,
     ]
     return "".join(pieces)
@@ -233,7 +240,7 @@ def _tree_tables(parts: Parts) -> str:
         written.append(_whole_tables(parts.wholes))
     else:
         written.append(_table(REAL, "WEIGHT", weight))
-    if parts.is_joint:
+    if parts.is_joint or parts.by_leaves:
         written.append(_table(INTEGER, "CODE_START", _starts(n_codes)))
     return "".join(written)
 

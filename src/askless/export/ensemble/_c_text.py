@@ -8,9 +8,13 @@ __all__ = [
     "DEEP_SCRATCH",
     "HEAD",
     "JOINT",
-    "JOINT_SCRATCH",
+    "LEAVES",
+    "LIVE",
+    "LIVE_SCRATCH",
     "NAMES",
     "NOT_JOINT",
+    "OUTCOMES",
+    "OUTCOME_SCRATCH",
     "TYPES",
     "WHOLE",
 ]
@@ -60,10 +64,11 @@ HEAD = """\
 
 TYPES = """
 typedef struct {
-    int32_t n_waiting, next, n_asked;
+    int32_t n_waiting, next, n_asked, lift;
     int32_t asked[N_TESTS], code[N_TESTS], top[N_TREES];
     uint8_t state[N_TESTS], paid[N_TESTS], is_open[N_GROUPS];
     double spent;
+    int64_t lifted; /* that of the sum `lift`, if there is one, instead of `total` */
     int64_t total[N_OUTPUTS], low[N_OUTPUTS], high[N_OUTPUTS];
     int64_t spread[N_KINDS], need[N_KINDS][N_TESTS];
     SCRATCH
@@ -145,8 +150,8 @@ static void add_tree(askless_case *c, int tree, int sign)
 }
 """
 
-DEEP = """
-/* List the open splits of a tree, parents first, with their children; load leaves.
+LIVE = """
+/* List the open splits of a tree, parents first, with their children; bound leaves.
    Scratch is by place in the tree. Returns how many splits there are. */
 static int list_live(askless_case *c, int top, int base)
 {
@@ -166,17 +171,39 @@ static int list_live(askless_case *c, int top, int base)
                 c->stack[n_stack++] = children[i];
                 continue;
             }
-            c->weight[at] = WEIGHT[children[i]];
-            c->variance[at] = 0.0;
             for (int q = 0; q < WIDTH; q++) {
                 double value = VALUE[children[i] * WIDTH + q];
-                c->mean[at][q] = value;
                 c->least[at][q] = (int64_t) floor(value * UNIT);
                 c->most[at][q] = (int64_t) ceil(value * UNIT);
             }
         }
     }
     return n;
+}
+
+/* Bound a split by its two children. */
+static void bound(askless_case *c, int at, int left, int right)
+{
+    for (int q = 0; q < WIDTH; q++) {
+        int64_t a = c->least[left][q], b = c->least[right][q];
+        c->least[at][q] = a < b ? a : b;
+        a = c->most[left][q];
+        b = c->most[right][q];
+        c->most[at][q] = a > b ? a : b;
+    }
+}
+"""
+
+DEEP = """
+/* Load a node, if it is a leaf. */
+static void load(askless_case *c, int node, int base)
+{
+    if (TEST[node] >= 0)
+        return;
+    c->weight[node - base] = WEIGHT[node];
+    c->variance[node - base] = 0.0;
+    for (int q = 0; q < WIDTH; q++)
+        c->mean[node - base][q] = VALUE[node * WIDTH + q];
 }
 
 /* Work out what an open split amounts to, from its two children. */
@@ -193,18 +220,6 @@ static void join(askless_case *c, int at, int left, int right)
     c->weight[at] = both;
     c->variance[at] = spread / both;
     c->gap[at] = sqrt(wl * wr) * gaps;
-}
-
-/* Bound a split by its two children. */
-static void bound(askless_case *c, int at, int left, int right)
-{
-    for (int q = 0; q < WIDTH; q++) {
-        int64_t a = c->least[left][q], b = c->least[right][q];
-        c->least[at][q] = a < b ? a : b;
-        a = c->most[left][q];
-        b = c->most[right][q];
-        c->most[at][q] = a > b ? a : b;
-    }
 }
 
 /* Add what a tree amounts to, from the leaves that it can still reach, or take it
@@ -227,6 +242,8 @@ static void add_tree(askless_case *c, int tree, int sign)
     n = list_live(c, top, base);
     for (int i = n - 1; i >= 0; i--) {
         int at = c->live[i] - base;
+        load(c, c->left[at], base);
+        load(c, c->right[at], base);
         join(c, at, c->left[at] - base, c->right[at] - base);
         bound(c, at, c->left[at] - base, c->right[at] - base);
     }
@@ -246,7 +263,7 @@ static void add_tree(askless_case *c, int tree, int sign)
 }
 """
 
-JOINT = """
+OUTCOMES = """
 /* Add the bounds of a tree for each outcome of the test at its top: noted where runs
    of codes begin and end. */
 static void add_runs(askless_case *c, int tree)
@@ -344,6 +361,9 @@ static int64_t largest_sum(const askless_case *c, int of)
     return total;
 }
 
+"""
+
+JOINT = """
 /* Whether the lead is a good part of what other bounds leave open. */
 static int is_near(const askless_case *c, int first)
 {
@@ -374,6 +394,48 @@ static int holds_jointly(askless_case *c, int first)
         if (q != first && least_sum(c, first, q) <= SLACK)
             return 0;
     return 1;
+}
+"""
+
+LEAVES = """
+/* Let a class that is ahead lead by at least so much: what is expected looks at whole
+   subtrees, and may say something else. */
+static void lift(askless_case *c, int first)
+{
+    int64_t sum = c->total[first];
+    c->lift = first;
+    if (TARGET == TWO_CLASSES) {
+        sum = c->total[c->lift = 0];
+        if (first && sum <= SLACK)
+            sum = least_sum(c, 0, -1);
+        else if (!first && sum >= -SLACK)
+            sum = largest_sum(c, 0);
+    }
+    for (int q = 0; q < N_OUTPUTS && TARGET != TWO_CLASSES; q++)
+        if (q != first && sum - c->total[q] <= SLACK)
+            sum = c->total[q] + least_sum(c, first, q);
+    c->lifted = sum;
+}
+
+/* Whether a class is ahead of all others, whatever is open shows, by the leaves that
+   are left: trees that wait for the same test agree on what it will show. */
+static int holds_jointly(askless_case *c, int leads)
+{
+    int n = TARGET == TWO_CLASSES ? 2 : N_OUTPUTS;
+    (void) leads;
+    add_outcomes(c);
+    for (int first = 0; first < n; first++) {
+        int is_ahead = 1;
+        if (TARGET == TWO_CLASSES)
+            is_ahead = first ? least_sum(c, 0, -1) > SLACK : largest_sum(c, 0) < -SLACK;
+        for (int q = 0; q < N_OUTPUTS && TARGET != TWO_CLASSES; q++)
+            is_ahead &= q == first || least_sum(c, first, q) > SLACK;
+        if (is_ahead) {
+            lift(c, first);
+            return 1;
+        }
+    }
+    return 0;
 }
 """
 
@@ -510,7 +572,7 @@ static void look(askless_case *c)
     int first = c->total[0] > 0, second = first, is_settled;
     int64_t open;
     double lead = 1.0, deviation, z;
-    c->next = -1;
+    c->next = c->lift = -1;
     if (c->n_waiting == 0)
         return;
     if (TARGET == NUMBER) {
@@ -569,7 +631,7 @@ static void sums_of(const askless_case *c, double *sums)
         return;
     }
     for (int q = 0; q < N_OUTPUTS; q++)
-        sums[q] = (double) c->total[q] / UNIT;
+        sums[q] = (double) (q == c->lift ? c->lifted : c->total[q]) / UNIT;
 }
 
 static double sigmoid(double score)
@@ -776,13 +838,15 @@ ASKLESS_API int askless_full(
 }
 """
 
-DEEP_SCRATCH = """\
+LIVE_SCRATCH = """\
 int32_t stack[MOST_NODES], live[MOST_NODES], left[MOST_NODES], right[MOST_NODES];
-    double weight[MOST_NODES], variance[MOST_NODES], gap[MOST_NODES];
-    double mean[MOST_NODES][WIDTH];
     int64_t least[MOST_NODES][WIDTH], most[MOST_NODES][WIDTH];"""
 
-JOINT_SCRATCH = """
+DEEP_SCRATCH = """
+    double weight[MOST_NODES], variance[MOST_NODES], gap[MOST_NODES];
+    double mean[MOST_NODES][WIDTH];"""
+
+OUTCOME_SCRATCH = """
     uint8_t is_end[MOST_CODES + 1];
     int64_t sum_low[N_OUTPUTS][N_CODES + 1], sum_high[N_OUTPUTS][N_CODES + 1];
     int64_t ended_low[N_OUTPUTS], ended_high[N_OUTPUTS];"""

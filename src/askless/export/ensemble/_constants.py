@@ -93,7 +93,7 @@ def _of_stopping(policy: Ensemble, parts: Parts) -> Block:
             "IS_COMPLETE": policy.is_complete,
             "TARGET": parts.target,
             "IS_VOTE": parts.is_vote,
-            "IS_JOINT": parts.is_joint,
+            "IS_JOINT": parts.is_joint or parts.by_leaves,
             "IS_DEEP": parts.wholes is None,
             "N_KINDS": parts.n_kinds,
             "START": parts.start,

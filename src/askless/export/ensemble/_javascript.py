@@ -12,8 +12,11 @@ from askless.export.ensemble._javascript_text import (
     DEEP,
     HEAD,
     JOINT,
+    LEAVES,
+    LIVE,
     MODEL,
     MODULE_TAIL,
+    OUTCOMES,
     SCRIPT_TAIL,
     WHOLE,
 )
@@ -26,14 +29,17 @@ __all__ = ["ensemble_to_javascript"]
 def ensemble_to_javascript(policy: Ensemble, *, module: bool = False) -> str:
     """Return a script that runs an ensemble; see ``to_javascript``."""
     parts = to_parts(policy)
+    is_deep, by_outcome = parts.wholes is None, parts.is_joint or parts.by_leaves
     pieces = [
         HEAD.format(summary=summary_line(policy)),
         constants_text(policy, parts, js_value, "const {} = {};\n", "//"),
         _trees_text(parts),
         VALUES,
         MODEL,
-        DEEP if parts.wholes is None else WHOLE,
-        JOINT if parts.is_joint else "",
+        LIVE if is_deep or by_outcome else "",
+        DEEP if is_deep else WHOLE,
+        OUTCOMES if by_outcome else "",
+        JOINT if parts.is_joint else LEAVES if parts.by_leaves else "",
         CASE,
         MODULE_TAIL if module else SCRIPT_TAIL,
     ]

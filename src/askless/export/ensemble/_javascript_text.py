@@ -7,8 +7,11 @@ __all__ = [
     "DEEP",
     "HEAD",
     "JOINT",
+    "LEAVES",
+    "LIVE",
     "MODEL",
     "MODULE_TAIL",
+    "OUTCOMES",
     "SCRIPT_TAIL",
     "WHOLE",
 ]
@@ -176,7 +179,7 @@ function measure(tree, codes) {
 }
 """
 
-DEEP = """
+LIVE = """
 // What a leaf amounts to.
 function leafOf([, weight, values]) {
   return {
@@ -191,6 +194,22 @@ function leafOf([, weight, values]) {
 const least = (a, b) => a.map((value, q) => Math.min(value, b[q]));
 const largest = (a, b) => a.map((value, q) => Math.max(value, b[q]));
 
+// The splits of a tree that are open, children first, with their children.
+function listOpen(nodes, top, codes) {
+  const live = [];
+  const stack = [top];
+  while (stack.length > 0) {
+    const at = stack.pop();
+    const [left, right] = [at + 1, nodes[at][2]];
+    const children = [left, right].map((child) => descend(nodes, child, codes));
+    live.push([at, ...children]);
+    stack.push(...children.filter((child) => nodes[child][0] >= 0));
+  }
+  return live.reverse();
+}
+"""
+
+DEEP = """
 // What two children amount to together.
 function join(a, b) {
   const both = a.weight + b.weight;
@@ -218,22 +237,11 @@ function measure(tree, codes) {
     const { mean, low, high } = leafOf(nodes[top]);
     return { top, mean: mean.map((v) => rint(v * UNIT)), low, high, spread: 0, need };
   }
-  const live = [];
-  const stack = [top];
+  const live = listOpen(nodes, top, codes);
   const found = new Map();
-  while (stack.length > 0) {
-    const at = stack.pop();
-    const [left, right] = [at + 1, nodes[at][2]];
-    const children = [left, right].map((child) => descend(nodes, child, codes));
-    live.push([at, ...children]);
-    for (const child of children) {
-      if (nodes[child][0] >= 0) stack.push(child);
-      else found.set(child, leafOf(nodes[child]));
-    }
-  }
-  live.reverse();
+  const partOf = (at) => found.get(at) || leafOf(nodes[at]);
   for (const [at, left, right] of live) {
-    found.set(at, join(found.get(left), found.get(right)));
+    found.set(at, join(partOf(left), partOf(right)));
   }
   const { weight, mean, low, high, spread } = found.get(top);
   for (const [at] of live) {
@@ -249,9 +257,9 @@ function measure(tree, codes) {
 }
 """
 
-JOINT = """
+OUTCOMES = """
 // Bound a tree for each outcome of the test at its top: runs of codes.
-function bound(tree, { top, live }) {
+function bound(tree, top, live) {
   const nodes = TREES[tree];
   const test = nodes[top][0];
   const nLevels = N_LEVELS[test];
@@ -293,7 +301,11 @@ function outcomeSums(one) {
   one.parts.forEach((part, tree) => {
     const test = TREES[tree][part.top][0];
     let runs = [{ end: 1, low: part.low, high: part.high }];
-    if (test >= 0) runs = one.runs[tree] = one.runs[tree] || bound(tree, part);
+    if (test >= 0 && !one.runs[tree]) {
+      const live = part.live || listOpen(TREES[tree], part.top, one.codes);
+      one.runs[tree] = bound(tree, part.top, live);
+    }
+    if (test >= 0) runs = one.runs[tree];
     let begin = 0;
     for (const { end, low, high } of runs) {
       low.forEach((value, i) => {
@@ -321,11 +333,11 @@ function outcomeSums(one) {
   return { lows, highs };
 }
 
-// The least that a sum can come to, less another one.
+// The least that a sum can come to, less another one, in two parts.
 function leastLead(ours, theirs) {
   const ended = CODE_START.at(-1) + 1;
-  let high = ours.high[ended] - theirs.high[ended] - SLACKS.high[0];
-  let low = ours.low[ended] - theirs.low[ended] - SLACKS.low[0];
+  let high = ours.high[ended] - theirs.high[ended];
+  let low = ours.low[ended] - theirs.low[ended];
   for (let test = 0; test < TESTS.length; test += 1) {
     let best = CODE_START[test];
     const differ = (a, b) =>
@@ -337,19 +349,31 @@ function leastLead(ours, theirs) {
     high += ours.high[best] - theirs.high[best];
     low += ours.low[best] - theirs.low[best];
   }
-  return high * PART + low;
+  return { high, low };
 }
 
-// Whether no outcome of what is open can change who leads: trees that wait for the same
+// Whether something in two parts is more than what rounding may do.
+function isSafe({ high, low }) {
+  return (high - SLACKS.high[0]) * PART + (low - SLACKS.low[0]) > 0;
+}
+
+// How far a class is ahead of each other one at least: trees that wait for the same
 // test agree on what it will show.
+function leastLeads({ lows, highs }, first) {
+  if (TARGET !== "two classes") {
+    return START.map((_, q) => (q === first ? null : leastLead(lows[first], highs[q])));
+  }
+  const none = new Sums(new Array(CODE_START.at(-1) + 2).fill(0));
+  return [first ? leastLead(lows[0], none) : leastLead(none, highs[0])];
+}
+"""
+
+JOINT = """
+// Whether no outcome of what is open can change who leads.
 function holdsJointly(one, first) {
   if (!isNear(one, first)) return false;
-  const { lows, highs } = outcomeSums(one);
-  const none = new Sums(new Array(CODE_START.at(-1) + 2).fill(0));
-  if (TARGET === "two classes") {
-    return (first ? leastLead(lows[0], none) : leastLead(none, highs[0])) > 0;
-  }
-  return START.every((_, q) => q === first || leastLead(lows[first], highs[q]) > 0);
+  const leads = leastLeads(outcomeSums(one), first);
+  return leads.every((lead) => lead === null || isSafe(lead));
 }
 
 // Whether the lead is a good part of what other bounds leave open.
@@ -360,6 +384,36 @@ function isNear({ total, low, high }, first) {
   }
   return START.every((_, q) => q === first || total.ahead(first, total, q)
     >= 0.35 * (total.ahead(first, low, first) + high.ahead(q, total, q)));
+}
+"""
+
+LEAVES = """
+// Whether a class is ahead of all others, by the leaves that are left. It then leads by
+// at least as much: what is expected looks at whole subtrees, and may say otherwise.
+function holdsJointly(one) {
+  const sums = outcomeSums(one);
+  const { total } = one;
+  for (let first = 0; first < CLASSES.length; first += 1) {
+    const leads = leastLeads(sums, first);
+    if (!leads.every((lead) => lead === null || isSafe(lead))) continue;
+    if (TARGET === "two classes") {
+      const sign = first ? 1 : -1;
+      const lead = { high: sign * total.high[0], low: sign * total.low[0] };
+      const [{ high, low }] = leads;
+      if (!isSafe(lead)) one.lifted = [0, sign * (high * PART + low)];
+      return true;
+    }
+    let { high, low } = { high: total.high[first], low: total.low[first] };
+    leads.forEach((lead, q) => {
+      const parts = { high: high - total.high[q], low: low - total.low[q] };
+      if (lead === null || isSafe(parts)) return;
+      high = total.high[q] + lead.high;
+      low = total.low[q] + lead.low;
+    });
+    one.lifted = [first, high * PART + low];
+    return true;
+  }
+  return false;
 }
 """
 
@@ -384,6 +438,7 @@ class Case {
     this.isOpen = new Set();
     this.parts = FIRST.slice();
     this.runs = [];
+    this.lifted = null;
     this.total = new Sums(START);
     this.low = new Sums(START);
     this.high = new Sums(START);
@@ -406,9 +461,9 @@ class Case {
     this.closed.add(test);
     for (const tree of trees) {
       this.parts[tree] = measure(tree, this.codes);
-      this.runs[tree] = null;
       this.add(tree, 1);
     }
+    for (const tree of IS_DEEP ? trees : USERS[test]) this.runs[tree] = null;
     this.look();
   }
 
@@ -432,8 +487,10 @@ class Case {
   }
 
   get sums() {
-    if (this.nWaiting > 0) return START.map((_, q) => this.total.at(q) / UNIT);
-    return addUp(this.parts.map((part) => part.top));
+    if (this.nWaiting === 0) return addUp(this.parts.map((part) => part.top));
+    const sums = START.map((_, q) => this.total.at(q) / UNIT);
+    if (this.lifted !== null) sums[this.lifted[0]] = this.lifted[1] / UNIT;
+    return sums;
   }
 
   get decision() {
@@ -463,6 +520,7 @@ class Case {
   // See who leads, whether that can change, and what to buy next.
   look() {
     this.next = null;
+    this.lifted = null;
     if (this.nWaiting === 0) return;
     const { total, low, high } = this;
     let first = total.at(0) > 0 ? 1 : 0;

@@ -79,12 +79,13 @@ class Parts(NamedTuple):
     # Each tree in preorder; the nodes of votes that can name one class only are leaves.
     trees: list[list[Split | Leaf]]
     output: list[int]
-    # Of bounds on paths and of votes: what each subtree amounts to.
+    # Of bounds on paths, by leaves and of votes: what each subtree amounts to.
     wholes: list[list[Whole]] | None
     target: str
     n_outputs: int
     width: int
     is_joint: bool
+    by_leaves: bool
     is_vote: bool
     start: list[int]
     slack: int
@@ -105,9 +106,11 @@ def to_parts(policy: Ensemble) -> Parts:
     is_vote = policy.bounds == "vote"
     trees = _trees(policy)
     wholes = None
-    if policy.bounds in ("path", "vote"):
+    if policy.bounds in ("path", "leaves", "vote"):
         units = (scales.unit, scales.spread_unit, scales.score_unit)
-        wholes = [_measure_tree(tree, is_vote, units) for tree in trees]
+        wholes = [
+            _measure_tree(tree, is_vote, scales.by_leaves, units) for tree in trees
+        ]
     return Parts(
         tests=[policy.tests[test] for test in policy.used_tests],
         prices=_prices(policy),
@@ -122,6 +125,7 @@ def to_parts(policy: Ensemble) -> Parts:
         n_outputs=policy.output.n_outputs,
         width=policy.trees.value.shape[1],
         is_joint=scales.is_joint,
+        by_leaves=scales.by_leaves,
         is_vote=is_vote,
         start=[round(offset * scales.unit) for offset in policy.output.offset],
         slack=ceil(scales.slack * scales.unit),
@@ -176,7 +180,10 @@ def _set_text(test: Test, words: Any, start: int) -> str:
 
 
 def _measure_tree(
-    nodes: list[Split | Leaf], is_vote: bool, units: tuple[float, float, float]
+    nodes: list[Split | Leaf],
+    is_vote: bool,
+    by_leaves: bool,
+    units: tuple[float, float, float],
 ) -> list[Whole]:
     """Return what each subtree amounts to, step by step as the machine does it.
 
@@ -218,7 +225,8 @@ def _measure_tree(
             ]
         variances[at] = variance / both
         spread = round(variances[at] * spread_unit)
-        score = 1 + round(sqrt(variances[at]) * score_unit)
+        apart = (high[0] - low[0]) / unit if by_leaves else sqrt(variances[at])
+        score = 1 + round(apart * score_unit)
         wholes[at] = Whole(units_of_mean, low, high, spread, score)
     return wholes
 

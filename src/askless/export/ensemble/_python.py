@@ -12,6 +12,9 @@ from askless.export.ensemble._python_text import (
     DEEP,
     HEAD,
     JOINT,
+    LEAVES,
+    LIVE,
+    OUTCOMES,
     VALUES,
     WHOLE,
 )
@@ -24,14 +27,16 @@ def ensemble_to_python(policy: Ensemble) -> str:
     """Return a module that runs an ensemble; see ``to_python``."""
     parts = to_parts(policy)
     summary = summary_line(policy).replace("\\", "\\\\").replace('"', "'")
-    measure = DEEP if parts.wholes is None else WHOLE
+    is_deep, by_outcome = parts.wholes is None, parts.is_joint or parts.by_leaves
     pieces = [
         HEAD.format(summary=summary),
         constants_text(policy, parts, _value, "{} = {}\n", "#"),
         _trees_text(parts),
         VALUES,
-        measure,
-        JOINT if parts.is_joint else "",
+        LIVE if is_deep or by_outcome else "",
+        DEEP if is_deep else WHOLE,
+        OUTCOMES if by_outcome else "",
+        JOINT if parts.is_joint else LEAVES if parts.by_leaves else "",
         CASE,
     ]
     return "".join(pieces)

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["CASE", "DEEP", "HEAD", "JOINT", "VALUES", "WHOLE"]
+__all__ = [
+    "CASE",
+    "DEEP",
+    "HEAD",
+    "JOINT",
+    "LEAVES",
+    "LIVE",
+    "OUTCOMES",
+    "VALUES",
+    "WHOLE",
+]
 
 HEAD = '''\
 """Decides one case. Written by Askless; needs nothing but Python.
@@ -154,7 +164,7 @@ def _measure(tree, codes):
     return top, mean, low, high, spread, {test: score} if test >= 0 else {}, ()
 '''
 
-DEEP = '''
+LIVE = '''
 
 def _leaf(node):
     """Return what a leaf amounts to: weight, mean, least, largest, variance."""
@@ -162,6 +172,20 @@ def _leaf(node):
     low, high = [floor(v * UNIT) for v in values], [ceil(v * UNIT) for v in values]
     return weight, values, low, high, 0.0
 
+
+def _list_open(nodes, top, codes):
+    """Return the splits of a tree that are open, parents first, with their children."""
+    live, stack = [], [top]
+    while stack:
+        at = stack.pop()
+        left = _descend(nodes, at + 1, codes)
+        right = _descend(nodes, nodes[at][2], codes)
+        live.append((at, left, right))
+        stack.extend(child for child in (right, left) if nodes[child][0] >= 0)
+    return live
+'''
+
+DEEP = '''
 
 def _measure(tree, codes):
     """Return what a tree amounts to, from the leaves that it can still reach.
@@ -174,16 +198,10 @@ def _measure(tree, codes):
     if nodes[top][0] < 0:
         _, values, low, high, _ = _leaf(nodes[top])
         return top, [round(v * UNIT) for v in values], low, high, 0, {}, ()
-    live, stack, found = [], [top], {}
-    while stack:
-        at = stack.pop()
-        left = _descend(nodes, at + 1, codes)
-        right = _descend(nodes, nodes[at][2], codes)
-        live.append((at, left, right))
-        for child in (right, left):
-            if nodes[child][0] >= 0:
-                stack.append(child)
-            else:
+    live, found = _list_open(nodes, top, codes), {}
+    for _, *children in live:
+        for child in children:
+            if nodes[child][0] < 0:
                 found[child] = _leaf(nodes[child])
     gaps = []
     for at, left, right in reversed(live):
@@ -205,11 +223,11 @@ def _measure(tree, codes):
     return top, whole, low, high, round(spread * SPREAD_UNIT), need, live
 '''
 
-JOINT = '''
+OUTCOMES = '''
 
-def _bound(tree, part):
+def _bound(tree, top, live):
     """Bound a tree for each outcome of the test at its top: (end, low, high) by run."""
-    nodes, top, live = TREES[tree], part[0], part[-1]
+    nodes = TREES[tree]
     test, ends = nodes[top][0], set()
     n_levels = N_LEVELS[test]
     for at, _, _ in live:
@@ -235,13 +253,12 @@ def _bound(tree, part):
     return runs
 
 
-def _holds_jointly(case, first):
-    """Return whether no outcome of what is open can change who leads.
+def _outcome_sums(case):
+    """Return the least and the largest sums for each outcome of each test.
 
-    Trees that wait for the same test agree on what it will show.
+    Trees that wait for the same test agree on what it will show. What has ended stands
+    behind them, as a test of one outcome.
     """
-    if not _is_near(case, first):
-        return False
     ended_low, ended_high = list(START), list(START)
     lows = [[[0] * (n + 3) for n in N_LEVELS] for _ in START]
     highs = [[[0] * (n + 3) for n in N_LEVELS] for _ in START]
@@ -253,7 +270,8 @@ def _holds_jointly(case, first):
                 ended_high[q] += b
             continue
         if case._runs[tree] is None:
-            case._runs[tree] = _bound(tree, part)
+            live = part[-1] or _list_open(TREES[tree], part[0], case._codes)
+            case._runs[tree] = _bound(tree, part[0], live)
         begin = 0
         for end, low, high in case._runs[tree]:
             # Noted where a run begins and ends; added up over the codes below.
@@ -265,18 +283,35 @@ def _holds_jointly(case, first):
             begin = end
     lows = [[list(accumulate(row))[:-1] for row in rows] for rows in lows]
     highs = [[list(accumulate(row))[:-1] for row in rows] for rows in highs]
-    if TARGET == "two classes":
-        if first:
-            return ended_low[0] + sum(map(min, lows[0])) > SLACK
-        return ended_high[0] + sum(map(max, highs[0])) < -SLACK
     for q in range(len(START)):
-        lead = ended_low[first] - ended_high[q] + sum(
+        lows[q].append([ended_low[q]])
+        highs[q].append([ended_high[q]])
+    return lows, highs
+
+
+def _least_leads(sums, first):
+    """Return how far a class is ahead of each other one at least."""
+    lows, highs = sums
+    if TARGET == "two classes":
+        lead = sum(map(min, lows[0])) if first else -sum(map(max, highs[0]))
+        return {1 - first: lead}
+    return {
+        q: sum(
             min(a - b for a, b in zip(ours, theirs))
             for ours, theirs in zip(lows[first], highs[q])
         )
-        if q != first and lead <= SLACK:
-            return False
-    return True
+        for q in range(len(START))
+        if q != first
+    }
+'''
+
+JOINT = '''
+
+def _holds_jointly(case, first):
+    """Return whether no outcome of what is open can change who leads."""
+    if not _is_near(case, first):
+        return False
+    return min(_least_leads(_outcome_sums(case), first).values(), default=inf) > SLACK
 
 
 def _is_near(case, first):
@@ -291,6 +326,33 @@ def _is_near(case, first):
         for q in range(len(total))
         if q != first
     )
+'''
+
+LEAVES = '''
+
+def _holds_jointly(case, first):
+    """Return whether a class is ahead of all others, by the leaves that are left.
+
+    It then leads by at least as much: what is expected looks at whole subtrees, and may
+    say something else.
+    """
+    sums, total = _outcome_sums(case), case._total
+    for first in range(len(CLASSES)):
+        leads = _least_leads(sums, first)
+        if min(leads.values(), default=inf) <= SLACK:
+            continue
+        if TARGET == "two classes":
+            sign = 1 if first else -1
+            if sign * total[0] <= SLACK:
+                case._lifted[0] = sign * leads[1 - first]
+            return True
+        found = total[first]
+        for q, lead in leads.items():
+            if found - total[q] <= SLACK:
+                found = total[q] + lead
+        case._lifted[first] = found
+        return True
+    return False
 '''
 
 CASE = '''
@@ -323,6 +385,7 @@ class Case:
         self._paid, self._is_open = set(), set()
         self._parts = _first_parts()
         self._runs = [None] * len(TREES)
+        self._lifted = {}
         self._total, self._low, self._high = list(START), list(START), list(START)
         self._spread = [0] * N_KINDS
         self._need = [[0] * len(TESTS) for _ in range(N_KINDS)]
@@ -344,8 +407,9 @@ class Case:
         self._closed.add(test)
         for tree in trees:
             self._parts[tree] = _measure(tree, self._codes)
-            self._runs[tree] = None
             self._add(tree, 1)
+        for tree in trees if IS_DEEP else _USERS[test]:
+            self._runs[tree] = None
         self._look()
 
     def skip(self, paid=False):
@@ -371,7 +435,8 @@ class Case:
     @property
     def sums(self):
         if self._n_waiting:
-            return [total / UNIT for total in self._total]
+            lifted = self._lifted
+            return [lifted.get(q, total) / UNIT for q, total in enumerate(self._total)]
         return _add_up([part[0] for part in self._parts])
 
     @property
@@ -402,6 +467,7 @@ class Case:
     def _look(self):
         """See who leads, whether that can change, and what to buy next."""
         self._next = None
+        self._lifted = {}
         if self._n_waiting == 0:
             return
         total, low, high = self._total, self._low, self._high

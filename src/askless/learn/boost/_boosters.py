@@ -172,7 +172,9 @@ class ForestPlan:
             n_jobs=self.n_jobs,
         ).fit(train.matrix, train.rows.class_ids, train.rows.weights)
         source = replace(read_model(model), classes=classes)
-        return compile_source(train.to_raw(source), costs, names=names)
+        return compile_source(
+            train.to_raw(source), costs, names=names, stops_early=True
+        )
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,7 @@ class BayesPlan:
     ) -> Ensemble:
         """Return naive Bayes as a policy."""
         source = train.to_raw(read_bayes(train, classes))
-        return compile_source(source, costs, names=names)
+        return compile_source(source, costs, names=names, stops_early=True)
 
 
 def grow_policy(
@@ -228,7 +230,7 @@ def grow_policy(
     if plan.bayes_share:
         bayes = train.keep("bayes", lambda: read_bayes(train, classes))
         source = blend(source, bayes, plan.bayes_share)
-    return compile_source(train.to_raw(source), costs, names=names)
+    return compile_source(train.to_raw(source), costs, names=names, stops_early=True)
 
 
 def _boost(

@@ -11,6 +11,7 @@ from askless.exceptions import InvalidOptionError
 from askless.learn._mistakes import settle_costs
 from askless.learn.sources import Source, read_policy
 from askless.policy import Ensemble, Forest, Tree
+from askless.policy.ensemble._bounds import choose_bounds
 
 __all__ = ["compile_policy", "compile_source"]
 
@@ -21,6 +22,7 @@ def compile_source(
     *,
     mistakes: Any = None,
     names: list[str] | None = None,
+    stops_early: bool = False,
     **options: Any,
 ) -> Ensemble:
     """Return a source model as a policy.
@@ -33,6 +35,9 @@ def compile_source(
         What tests and mistakes cost, as estimators take them.
     names : list of str, optional
         Names of the features; the model's own by default.
+    stops_early : bool, default=False
+        Whether the policy will be given a rule to stop by before it is settled, so that
+        bounds, and the order of tests with them, are chosen for that from the start.
     **options
         Of :class:`~askless.policy.Ensemble`: when it stops, how bounds are kept.
     """
@@ -43,6 +48,10 @@ def compile_source(
             f"model. Got {len(names)}. List them in the order of its columns."
         )
     tests, trees = source.assemble(names)
+    if stops_early and options.get("bounds", "auto") == "auto":
+        options["bounds"] = choose_bounds(
+            trees, source.output, tests, is_settled_only=False
+        )
     settled = settle_costs(costs, source.n_features, mistakes)
     return Ensemble(
         tests,

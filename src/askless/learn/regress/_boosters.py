@@ -136,4 +136,4 @@ def grow_number_policy(
             i: test.outcomes for i, test in enumerate(tests) if test.kind == "category"
         },
     )
-    return compile_source(source, costs, names=names)
+    return compile_source(source, costs, names=names, stops_early=True)

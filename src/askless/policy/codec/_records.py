@@ -106,7 +106,7 @@ class EnsembleRecord(Struct, forbid_unknown_fields=True, omit_defaults=True):
         "share", "count", "logit", "softmax", "one-vs-rest", "number", "exp", "sigmoid"
     ]
     offset: Annotated[list[float], Meta(min_length=1)]
-    bounds: Literal["path", "deep", "joint", "vote"]
+    bounds: Literal["path", "leaves", "deep", "joint", "vote"]
     trees: Annotated[list[TreeRecord], Meta(min_length=1)]
     sets: list[list[Index]] = []
     divisor: float = 1.0

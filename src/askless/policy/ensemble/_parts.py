@@ -31,7 +31,7 @@ __all__ = [
 MISSING_LEFT = 1
 IS_SET = 2
 # The kinds of bounds, by the numbers of the machine.
-MODES = {"path": 0, "deep": 1, "joint": 1, "vote": 2}
+MODES = {"path": 0, "leaves": 0, "deep": 1, "joint": 1, "vote": 2}
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +80,12 @@ class EnsembleTrees:
     def n_nodes(self) -> int:
         """How many nodes all trees have."""
         return len(self.test)
+
+    @cached_property
+    def most_leaves(self) -> int:
+        """How many leaves the largest tree has."""
+        # A tree of n leaves has 2 n - 1 nodes.
+        return (int(np.diff(self.tree_start).max(initial=1)) + 1) // 2
 
     @cached_property
     def is_leaf(self) -> NDArray[np.bool_]:
@@ -296,7 +302,7 @@ def find_scales(
         How their sums become classes or numbers.
     tolerance : float
         Of a number: how wide its bounds may be; 0 for never.
-    bounds : {"path", "deep", "joint", "vote"}
+    bounds : {"path", "leaves", "deep", "joint", "vote"}
         How bounds are kept.
     """
     total = float(np.max(trees.largest(output.n_outputs) + np.abs(output.offset)))
@@ -309,6 +315,7 @@ def find_scales(
         offset=np.array(output.offset, dtype=np.float64),
         mode=MODES[bounds],
         is_joint=bounds == "joint",
+        by_leaves=bounds == "leaves",
         target=2 if output.is_number else 0 if output.link == "logit" else 1,
         ties_are_exact=is_vote,
         is_single=output.is_single,
