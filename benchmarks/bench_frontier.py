@@ -55,7 +55,7 @@ import adaptive_protocol as protocol
 import numpy as np
 from adaptive_report import mean_ratio
 from bench_adaptive import read_results
-from frontier_match import Matcher, compare
+from frontier_match import MARGIN_BEFORE, Matcher, compare
 from set_lists import CHOSEN_ON, REPORTED, draw_prices, read_set
 from sklearn.model_selection import StratifiedKFold
 
@@ -144,7 +144,7 @@ def measure_cegb(
     known = {
         (plan.n_leaves, plan.tradeoff): i
         for i, plan in enumerate(ours.plans)
-        if plan.family == "boost" and ours.models[i].eagerness is None
+        if plan.family == "boost"
     }
     folds = list_folds(boost, parts)
     found = []
@@ -291,7 +291,6 @@ def measure_budgets(boost: Any, models: list[Any]) -> list[dict[str, float]]:
         which = [
             model.trees is policy.trees
             and model.varies_together == policy.varies_together
-            and model.eagerness == policy.eagerness
             for model in found.models
         ].index(True)
         test = models[which]["test"]
@@ -318,6 +317,10 @@ def run_set(name: str, seed: int, most: tuple[int, int, int]) -> dict[str, Any]:
     return {
         "set": name, "seed": seed, "rows": [len(y) for _, y in parts],
         "points": {rival: compare(ours, curve) for rival, curve in curves.items()},
+        "points with the margin before": {
+            rival: compare(ours, curve, MARGIN_BEFORE)
+            for rival, curve in curves.items()
+        },
         "budgets": measure_budgets(boost, models),
         "fit_seconds": fitted, "seconds": time.process_time() - start,
     }  # fmt: skip
