@@ -11,6 +11,7 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 import askless
 from askless._core.ensemble._machine import weigh_prices
+from askless._core.ensemble._walk import Walk
 from askless.exceptions import (
     InvalidOptionError,
     InvalidPolicyError,
@@ -436,6 +437,46 @@ def test_many_purchases_end_at_the_same_step(bounds, link, depth, n_rows, rng):
     for row in range(5):
         state, spent = _follow(policy, codes[row])
         assert (len(state.answers), spent) == (n_bought[row], cost[row])
+
+
+@pytest.mark.parametrize(
+    ("seed", "link", "depth", "row"),
+    [(96, "softmax", 3, 283), (393, "logit", 3, 21),
+     (158, "softmax", 5, 156), (1891, "logit", 5, 60)],
+)  # fmt: skip
+def test_a_row_is_settled_though_another_leads_later(seed, link, depth, row):
+    """Means of trees, each on its own, may lie outside of what joint bounds allow.
+
+    By them another class leads after some more purchases, and nothing is settled there:
+    a row that is looked at only then would go on.
+    """
+    rng = np.random.default_rng(seed)
+    policy = random_ensemble(rng, link, "joint", sizes=(16, 40, depth))
+    X, codes = random_rows(rng, policy, 1200 if depth == 3 else 200)
+    full = plain_ensemble_answer(policy, codes[row])
+    # Step through the row to its end, past where it is settled.
+    walk = Walk(policy.machine, policy.prices.engine)
+    answers, settled, leaders = [], [], []
+    while (stand := walk.stand(np.inf, np.inf, True))[0] >= 0:
+        test, raw, _, is_settled, _ = stand
+        plain = plain_ensemble_state(policy, answers)
+        settled.append(is_settled)
+        leaders.append(int(policy.output.decide(raw[None, :])[0]))
+        if is_settled:
+            assert plain.is_settled
+            assert leaders[-1] == full
+        answers.append((test, int(codes[row, test])))
+        walk.buy(*answers[-1])
+    first = settled.index(True)
+    later = [leader != full for leader in leaders[first:]].index(True) + first
+    assert not settled[later]
+    values, all_codes, _ = policy._rows(X)
+    for is_packed in (False, True):
+        _, _, n_bought = policy.machine.run_rows(
+            policy.prices.engine, values, all_codes, np.inf, False, True, 1, is_packed
+        )
+        assert n_bought[row] == first
+    assert_remembered_runs_are_the_same(policy, X)
 
 
 # Doubles hold neither the inverse of some, nor that of others times what waits.

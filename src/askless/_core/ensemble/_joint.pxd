@@ -44,7 +44,8 @@ cdef inline int64_t lead_apart(
 
 
 # Whether joint bounds are worth a look; whether by them no outcome of what is open can
-# change who leads; and both. Once the second is so it stays so, whatever is bought.
+# change who leads; and both. Once the second is so for someone it stays so, whatever is
+# bought, even if somebody else comes to lead by means.
 cdef bint is_near(const Model* m, const Case* c, intp_t first) noexcept nogil
 cdef bint leads_all(const Model* m, Case* c, intp_t first) noexcept nogil
 cdef bint holds_jointly(const Model* m, Case* c, intp_t first) noexcept nogil

@@ -172,9 +172,11 @@ cdef void run_held(
 ) noexcept nogil:
     """Run a row until it is settled, and look whether it is a few steps at a time.
 
-    What is bought next does not depend on bounds, and a row that is settled stays so:
-    where the last of some steps is not, none of them is. Else the row goes back to the
-    first that is.
+    What is bought next does not depend on bounds, and a row that is settled stays so
+    while the same class leads: where the last of such steps is not, none of them is. Else
+    the row goes back to the first that is. Who leads is a matter of means, which trees
+    keep apart: another class may come to lead a row that was settled. So a step with
+    another leader is the last that is held, and those before it are looked at too.
 
     Joint bounds are looked at when they would do if they still gained as much upon bounds
     tree by tree as they did the last time: mostly they gain less and less.
@@ -233,7 +235,7 @@ cdef intp_t find_settled(
     """Go back to the first step that is settled, of those that may be; -1 if none is.
 
     The case stands at the last step, and stays there if none is. `is_known` says that
-    the last one is settled.
+    the last one is settled. All steps have the same leader, but perhaps the last.
     """
     cdef:
         intp_t here = last
@@ -242,6 +244,14 @@ cdef intp_t find_settled(
         intp_t middle
     if n_near == 0:
         return -1
+    if held[high].first != held[0].first:
+        low = high
+        if not is_known:
+            # If it is known, nobody else can have been sure to lead.
+            stand_at(m, c, held, &here, high - 1)
+            if leads_all(m, c, held[high - 1].first):
+                low, high = 0, high - 1
+                is_known = True
     if not is_known:
         stand_at(m, c, held, &here, high)
         if not leads_all(m, c, held[high].first):
