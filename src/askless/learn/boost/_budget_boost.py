@@ -103,15 +103,16 @@ class BudgetBoostClassifier(PolicyClassifier):
         with boosters. "forest": small boosters and a random forest.
     tradeoffs : tuple of float, default=None
         How much costs count, in units of the mean cost: one model each. By default
-        seven from 0.001 to 0.5, or five with up to 1,500 rows or of more than three
-        classes. Where rows are more than 5,000, growing with penalties takes long:
-        three from 0.01 to 0.15, and of more than three classes two.
+        twelve from 0 to 0.5 with up to 1,500 rows, and with more seven, or five of more
+        than three classes. With more than 5,000 rows, growing with penalties takes
+        long: three from 0.01 to 0.15, and of more than three classes two.
     bagged_tradeoffs : tuple of float, default=None
         The same of boosters that see some of the rows with each tree and some of the
         columns with each split, learn half as fast for twice as many rounds, have twice
-        as many leaves and shrink them: often more accurate. By default 0.002 and 0.03,
-        and with more than 5,000 rows 0.008; of more than three classes 0.03, and with
-        more than 5,000 rows none. May be empty.
+        as many leaves and shrink them: often more accurate. By default three from 0.002
+        to 0.03, with more than 1,500 rows two, and with more than 5,000 one; of more
+        than three classes one with more than 1,500 rows, and none with more than 5,000.
+        May be empty.
     n_estimators : int, default=300
         The most rounds of boosting, each of which adds a tree, or one for each class;
         fewer if the validation loss stops falling.
