@@ -77,7 +77,7 @@ GRID = Grid(
 OF_SEVERAL = GRID._replace(
     small=(0.001, 0.03, 0.06, 0.12, 0.5), bagged=(0.03,), wide=(0.0, 0.0005, 0.002)
 )
-# With few rows growing takes little time, and on 13 problems all of these cost 5 % less.
+# With few rows growing takes little time; on 13 problems all of these cost 5 % less.
 OF_LITTLE = GRID._replace(
     small=(0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5),
     bagged=(0.002, 0.008, 0.03),
