@@ -209,7 +209,9 @@ class Candidates:
     @cached_property
     def _group_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Where the rows of each group start, and how many there are."""
-        _, starts, sizes = np.unique(self.groups, return_index=True, return_counts=True)
+        assert self.groups is not None
+        sizes = np.bincount(self.groups)
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
         return starts, sizes
 
     def _expect(
