@@ -110,9 +110,8 @@ class BudgetBoostClassifier(PolicyClassifier):
         The same of boosters that see some of the rows with each tree and some of the
         columns with each split, learn half as fast for twice as many rounds, have twice
         as many leaves and shrink them: often more accurate. By default three from 0.002
-        to 0.03, with more than 1,500 rows two, and with more than 5,000 one; of more
-        than three classes one with more than 1,500 rows, and none with more than 5,000.
-        May be empty.
+        to 0.03, with more than 1,500 rows two, or one of more than three classes, and
+        with more than 5,000 none. May be empty.
     n_estimators : int, default=300
         The most rounds of boosting, each of which adds a tree, or one for each class;
         fewer if the validation loss stops falling.

@@ -67,7 +67,7 @@ class Grid(NamedTuple):
 # of many on the rows to choose on is often a lucky one. Without the last of the small
 # ones, cheap budgets find nothing. A bagged booster errs least where everything may be
 # bought, and of several classes, where each shows in features of its own, also at small
-# budgets.
+# budgets; with many rows it takes longest, and changed nothing on two sets.
 GRID = Grid(
     (0.001, 0.002, 0.004, 0.008, 0.03, 0.12, 0.5),
     (0.002, 0.03),
@@ -83,7 +83,7 @@ OF_LITTLE = GRID._replace(
     bagged=(0.002, 0.008, 0.03),
     wide=(0.0, 0.0005, 0.002, 0.008, 0.03, 0.12),
 )
-OF_MANY = Grid((0.01, 0.04, 0.15), (0.008,), (0.0, 0.01, 0.04), (0.12, 0.33))
+OF_MANY = Grid((0.01, 0.04, 0.15), (), (0.0, 0.01, 0.04), (0.12, 0.33))
 OF_SEVERAL_AND_MANY = Grid((0.04, 0.15), (), (0.0, 0.001, 0.01), (0.12, 0.33))
 
 
@@ -97,7 +97,7 @@ def usual_grid(n_rows: int, n_classes: int = 2) -> Grid:
     >>> len(usual_grid(4_000, n_classes=6).small)
     5
     >>> usual_grid(100_000).bagged
-    (0.008,)
+    ()
     """
     if n_rows <= LITTLE_ROWS:
         return OF_LITTLE
