@@ -46,6 +46,7 @@ Networks need torch, in an environment of its own, which ``make bench-torch`` ma
 ``bench_acquire.py`` goes on where it was stopped; ``--report`` writes what there is;
 ``--ours`` measures ours anew beside the rivals' points that are kept.
 Sets and seeds that have not run yet are not in the table.
+Ours in it may be older than the learner: ``run.py networks`` has ours as it is.
 """
 
 from __future__ import annotations

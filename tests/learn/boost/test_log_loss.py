@@ -154,7 +154,8 @@ def test_probabilities_are_no_worse_than_those_chosen_by_decisions(rows, boost):
         )
         for model in (boost, decided)
     ]
-    assert lost[0] < lost[1] + 0.005
+    # The standard error of the change is about 0.01, of so few rows.
+    assert lost[0] < lost[1] + 0.02
 
 
 def test_a_budget_is_kept_and_other_budgets_need_no_other_fit(rows, boost):
