@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from bench_acquire import SEEDS, BothOurs, load
-from page import DOCS, _sections
+from page import DOCS, read_sections
 
 SIDES = {"ours": "by error", "ours by log loss": "by log loss"}
 
@@ -24,7 +24,7 @@ SIDES = {"ours": "by error", "ours by log loss": "by log loss"}
 def read_rivals(rival: str = "DIME") -> list[dict[str, str]]:
     """Return the rows of a rival in the table of the page."""
     page = (DOCS / "benchmarks.md").read_text(encoding="utf-8")
-    lines = re.findall(r"^\| (.*) \|$", _sections(page)["acquire"], re.MULTILINE)
+    lines = re.findall(r"^\| (.*) \|$", read_sections(page)["acquire"], re.MULTILINE)
     headings, _, *rows = [line.split(" | ") for line in lines]
     found = [dict(zip(headings, row, strict=True)) for row in rows]
     return [row for row in found if row["rival"] == rival]

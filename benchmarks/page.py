@@ -32,7 +32,7 @@ the ratios, which were measured side by side.
 def write_page(path: Path = DOCS / "benchmarks.md") -> Path:
     """Write a section for each benchmark that has results; keep those of the others."""
     sections = [INTRODUCTION]
-    kept = _sections(path.read_text(encoding="utf-8")) if path.exists() else {}
+    kept = read_sections(path.read_text(encoding="utf-8")) if path.exists() else {}
     for source in sorted(HERE.glob("bench_*.py")):
         name = source.stem.removeprefix("bench_")
         results = HERE / "results" / f"{name}.json"
@@ -48,7 +48,7 @@ def write_page(path: Path = DOCS / "benchmarks.md") -> Path:
     return path
 
 
-def _sections(page: str) -> dict[str, str]:
+def read_sections(page: str) -> dict[str, str]:
     """Return the sections of a page by the name of their benchmark."""
     found = {}
     for part in page.split("\n## ")[1:]:

@@ -2,7 +2,8 @@
 
 from askless._core.code._codes cimport count_cuts_below
 from askless._core.ensemble._case cimport Case
-from askless._core.ensemble._trees cimport Model
+from askless._core.ensemble._choice cimport TOGETHER, View, find_z
+from askless._core.ensemble._trees cimport Model, NUMBER
 from askless._core.price._prices cimport Prices
 from askless._core.base._types cimport (
     float32_t, float64_t, int32_t, int64_t, intp_t,
@@ -52,6 +53,22 @@ cdef struct Results:
     float64_t* steps
     # (n_rows, n_tests + 1, n_outputs) the sums at each step; or NULL
     float32_t* sums
+
+
+cdef inline void note_step(
+    const Model* m, const Case* c, const View* view, float64_t spent,
+    const Results* results, intp_t row, intp_t step,
+) noexcept nogil:
+    """Write down a step: what was spent, how sure it is, what would be decided."""
+    cdef intp_t n_wide = m.n_tests + 1
+    cdef float64_t* out = results.steps + row * 4 * n_wide + step
+    out[0] = spent
+    out[n_wide] = view.z
+    out[3 * n_wide] = find_z(m, c, TOGETHER, view)
+    if m.target == NUMBER:
+        out[2 * n_wide] = <float64_t> c.total[0] / m.unit
+    else:
+        out[2 * n_wide] = <float64_t> view.first
 
 
 # Run every row until it is settled or sure enough, `chunk` rows at a time to a thread.

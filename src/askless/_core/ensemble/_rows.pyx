@@ -14,14 +14,14 @@ from askless._core.ensemble._case cimport (
     Case, HELD, copy_deep, free_case, make_case, reset,
 )
 from askless._core.ensemble._choice cimport (
-    NOT_ASKED, TOGETHER, View, choose, find_z, finish, is_over, look, look_apart,
+    NOT_ASKED, View, choose, finish, is_over, look, look_apart,
     most_charged, pay,
 )
 from askless._core.ensemble._deep cimport begin_memo
 from askless._core.ensemble._joint cimport is_near, lead_apart, leads_all
 from askless._core.ensemble._small cimport begin_tables, write_tops
 from askless._core.ensemble.settle._rows cimport run_by_leaves
-from askless._core.ensemble._trees cimport DEEP, FULL_SHARE, Model, NUMBER, VOTE
+from askless._core.ensemble._trees cimport DEEP, FULL_SHARE, Model, VOTE
 from askless._core.price._prices cimport Prices
 from askless._core.base._types cimport (
     float32_t, float64_t, int32_t, int64_t, intp_t, uint8_t,
@@ -115,17 +115,14 @@ cdef void run_row(
         float64_t spent = 0.0
         int32_t step = 0
         View view
-        float64_t* steps = NULL
         int varies = NOT_ASKED
     if terms.threshold < INFINITY or results.steps != NULL:
         varies = terms.varies
-    if results.steps != NULL:
-        steps = results.steps + row * 4 * (m.n_tests + 1)
     restart(m, c, root, prices.n_groups)
     while True:
         look(m, c, varies, &view)
-        if steps != NULL:
-            note_step(m, c, &view, spent, steps + step)
+        if results.steps != NULL:
+            note_step(m, c, &view, spent, results, row, step)
         if results.sums != NULL:
             note_sums(
                 m, c, results.sums + (row * (m.n_tests + 1) + step) * m.n_outputs
@@ -291,20 +288,6 @@ cdef inline void stand_at(
         take_sums(m, c, there)
         c.n_waiting = held[there].n_waiting
         here[0] = there
-
-
-cdef void note_step(
-    const Model* m, const Case* c, const View* view, float64_t spent, float64_t* step
-) noexcept nogil:
-    """Write down a step: what was spent, how sure it is, what would be decided."""
-    cdef intp_t n_wide = m.n_tests + 1
-    step[0] = spent
-    step[n_wide] = view.z
-    step[3 * n_wide] = find_z(m, c, TOGETHER, view)
-    if m.target == NUMBER:
-        step[2 * n_wide] = <float64_t> c.total[0] / m.unit
-    else:
-        step[2 * n_wide] = <float64_t> view.first
 
 
 cdef void note_sums(const Model* m, const Case* c, float32_t* sums) noexcept nogil:

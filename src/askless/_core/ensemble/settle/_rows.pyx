@@ -12,11 +12,11 @@ from libc.string cimport memcpy
 
 from askless._core.ensemble._case cimport BOUGHT, Case, Log, wait
 from askless._core.ensemble._choice cimport (
-    TOGETHER, View, choose, find_z, finish, most_charged, pay, rank_means,
+    View, choose, find_z, finish, most_charged, pay, rank_means,
 )
 from askless._core.ensemble._joint cimport leads_all
 from askless._core.ensemble._leaves cimport all_leaves
-from askless._core.ensemble._rows cimport Results, Rows, Terms, code_of
+from askless._core.ensemble._rows cimport Results, Rows, Terms, code_of, note_step
 from askless._core.ensemble._trees cimport Model, Place, goes_left
 from askless._core.ensemble.settle._lead cimport (
     bound_leaves, drop_leaves, find_winner, guess_winner, lift,
@@ -138,19 +138,6 @@ cdef inline void move_on(
             c.n_waiting -= 1
         tree = after
     c.n_moves = n
-
-
-cdef void note_step(
-    const Model* m, const Case* c, const View* view, float64_t spent,
-    const Results* results, intp_t row, intp_t step,
-) noexcept nogil:
-    """Write down a step: what was spent, how sure it is, what would be decided."""
-    cdef intp_t n_wide = m.n_tests + 1
-    cdef float64_t* out = results.steps + row * 4 * n_wide + step
-    out[0] = spent
-    out[n_wide] = view.z
-    out[2 * n_wide] = <float64_t> view.first
-    out[3 * n_wide] = find_z(m, c, TOGETHER, view)
 
 
 # Going back.
