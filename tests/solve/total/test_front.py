@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import askless
@@ -67,10 +67,11 @@ def test_the_least_error_within_a_budget_is_proved(seed):
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), allowed=st.sampled_from([0.1, 0.3, 0.6]))
+@example(seed=247, allowed=0.1)  # above it by less than what may be rounding
 def test_the_cost_within_an_error_has_a_true_bound(seed, allowed):
     table = build(np.random.default_rng(seed), mistakes=1.0)
     everything = reference_total(table, cost_weight=0.0)
-    if everything > allowed:
+    if everything > allowed + 1e-9:
         with pytest.raises(NoPolicyError, match="least error found"):
             askless.solve(table, method="exact", max_error=allowed, n_jobs=1)
         return
