@@ -31,7 +31,7 @@ ROOMS = {
         ["price", "code"],
         ["tree"],
         ["greedy", "chain", "cost", "engine"],
-        ["bagging", "soft", "search", "unknown", "ensemble"],
+        ["bagging", "soft", "search", "unknown", "ensemble", "boost"],
         ["total", "unknown_search"],
     ],
     "solve": [

@@ -1,0 +1,450 @@
+"""Grow the trees of one booster, leaf by leaf, each split charged to rows that buy.
+
+A split by a column charges every row of the leaf that no tree has asked for it before.
+So a column that most rows have bought is nearly free, and the booster spends where it
+tells most. This module must not know losses nor policies.
+"""
+
+from cython.parallel import prange
+
+from libc.string cimport memset
+
+import numpy as np
+
+from askless._core.base._types cimport (
+    float32_t,
+    float64_t,
+    int32_t,
+    intp_t,
+    uint8_t,
+    uint16_t,
+)
+from askless._core.boost._splits cimport Split, Terms, split_category, split_number
+
+cdef:
+    # What a split must lower the loss by, beyond what it charges.
+    float64_t LEAST_GAIN = 1e-9
+    # Less work than so many cells is done by one thread.
+    intp_t PARALLEL_CELLS = 200_000
+
+
+cdef class TreeGrower:
+    """Rows by their codes, and which columns each of them has bought.
+
+    Parameters
+    ----------
+    codes : uint16 array of shape (n_columns, n_rows)
+    n_levels : int32 array of shape (n_columns,)
+        Levels of each column; the next code is a missing value, then an unknown one.
+    is_category : uint8 array of shape (n_columns,)
+    weights : float64 array of shape (n_rows,)
+        What a row counts when it is charged.
+    n_outputs : int
+        Values of a leaf.
+    n_leaves, l2, least_rows
+        Leaves of a tree, at most; what shrinks them; rows of a leaf, at least.
+    n_threads : int
+        Trees do not depend on it.
+    """
+
+    cdef:
+        const uint16_t[:, ::1] codes
+        const int32_t[::1] n_levels
+        const uint8_t[::1] is_category
+        const float64_t[::1] weights
+        readonly uint8_t[:, ::1] bought
+        int32_t n_columns, n_outputs, width, n_leaves, n_threads, n_nodes
+        intp_t n_rows, n_cells
+        Terms terms
+        # Where the cells of a column start, in numbers.
+        intp_t[::1] start
+        # Of each leaf that still grows: cells, what charging by each column would cost.
+        float64_t[:, ::1] cells
+        float64_t[:, ::1] unbought
+        float64_t[:, ::1] totals
+        int32_t[::1] slot
+        # Of each column: its best split, and room for finding it.
+        float64_t[:, ::1] room
+        int32_t[:, ::1] order
+        float64_t[::1] gains
+        int32_t[::1] cuts
+        uint8_t[::1] sides
+        # The tree that was grown last.
+        int32_t[::1] rows, spare, column, cut, left, right, best_column, best_cut
+        uint8_t[::1] missing_left, best_side
+        float64_t[::1] best_gain
+        float64_t[:, ::1] value
+        intp_t[::1] first, last
+        uint8_t[:, ::1] goes_left
+
+    def __init__(
+        self, codes, n_levels, is_category, weights, *, n_outputs, n_leaves, l2,
+        least_rows, n_threads=1,
+    ):
+        cdef int32_t most = 2 * n_leaves - 1
+        self.codes, self.n_levels, self.is_category = codes, n_levels, is_category
+        self.weights = weights
+        self.n_columns, self.n_rows = codes.shape
+        self.n_outputs, self.width = n_outputs, 2 * n_outputs + 1
+        self.n_leaves, self.n_threads = n_leaves, n_threads
+        self.terms = Terms(n_outputs, l2, least_rows)
+        sizes = (np.asarray(n_levels, dtype=np.intp) + 2) * self.width
+        self.start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+        self.n_cells = self.start[self.n_columns]
+        self.bought = np.zeros((self.n_rows, self.n_columns), dtype=np.uint8)
+        self.cells = np.zeros((n_leaves, self.n_cells))
+        self.unbought = np.zeros((most, self.n_columns))
+        self.totals = np.zeros((most, self.width))
+        self.room = np.zeros((self.n_columns, self.width))
+        widest = int(np.max(n_levels, initial=1)) + 2
+        is_any = bool(np.any(is_category))
+        # Three numbers for each level: one of the order, two to sort by.
+        self.order = np.zeros((self.n_columns, 6 * widest if is_any else 1), np.int32)
+        self.goes_left = np.zeros((most, widest if is_any else 1), np.uint8)
+        self.gains, self.cuts = np.zeros(self.n_columns), self._whole(self.n_columns)
+        self.sides = np.zeros(self.n_columns, dtype=np.uint8)
+        self.rows, self.spare = self._whole(self.n_rows), self._whole(self.n_rows)
+        self.column, self.cut = self._whole(most), self._whole(most)
+        self.left, self.right = self._whole(most), self._whole(most)
+        self.best_column, self.best_cut = self._whole(most), self._whole(most)
+        self.slot, self.best_gain = self._whole(most), np.zeros(most)
+        self.missing_left = np.zeros(most, dtype=np.uint8)
+        self.best_side = np.zeros(most, dtype=np.uint8)
+        self.value = np.zeros((most, n_outputs))
+        self.first, self.last = np.zeros(most, np.intp), np.zeros(most, np.intp)
+        self.n_nodes = 0
+
+    def _whole(self, n):
+        return np.zeros(n, dtype=np.int32)
+
+    def grow(
+        self,
+        const float32_t[:, ::1] derivatives,
+        const float64_t[::1] prices,
+        const int32_t[::1] rows,
+        const uint8_t[::1] columns,
+    ):
+        """Grow a tree; return how many nodes it has.
+
+        Of equal splits, that of the first leaf, column and cut is taken.
+
+        Parameters
+        ----------
+        derivatives : array of shape (n_rows, 2 * n_outputs)
+            First and then second derivatives of each row by each output.
+        prices : array of shape (n_columns,)
+            What a row is charged that buys a column, in units of the loss.
+        rows : int32 array
+            The rows to grow on, in ascending order.
+        columns : array of shape (n_columns,)
+            Which columns the tree may ask for.
+        """
+        cdef:
+            int32_t node, n_leaves = 1
+            intp_t i, n = rows.shape[0]
+        with nogil:
+            for i in range(n):
+                self.rows[i] = rows[i]
+            self.n_nodes = 1
+            self._open(0, 0, n, 0)
+            self._sum_leaf(0, derivatives)
+            self._fill(0, derivatives, columns)
+            self._find(0, prices, columns)
+            while n_leaves < self.n_leaves:
+                node = self._best_leaf()
+                if node < 0:
+                    break
+                self._part(node)
+                n_leaves += 1
+                self._share(node, n_leaves - 1, derivatives, columns)
+                self._find(self.left[node], prices, columns)
+                self._find(self.right[node], prices, columns)
+            self._set_values()
+        return self.n_nodes
+
+    cdef void _open(
+        self, int32_t node, intp_t first, intp_t last, int32_t slot
+    ) noexcept nogil:
+        """Begin a leaf."""
+        self.first[node], self.last[node] = first, last
+        self.slot[node] = slot
+        self.column[node] = self.left[node] = self.right[node] = -1
+        self.cut[node] = 0
+        self.missing_left[node] = 0
+
+    cdef void _sum_leaf(
+        self, int32_t node, const float32_t[:, ::1] derivatives
+    ) noexcept nogil:
+        """Add up the derivatives of the rows of a leaf, and count them."""
+        cdef:
+            intp_t i
+            int32_t j
+        for j in range(self.width):
+            self.totals[node, j] = 0.0
+        for i in range(self.first[node], self.last[node]):
+            for j in range(self.width - 1):
+                self.totals[node, j] += derivatives[self.rows[i], j]
+        self.totals[node, self.width - 1] = self.last[node] - self.first[node]
+
+    cdef int32_t _threads_for(self, intp_t n_cells) noexcept nogil:
+        return self.n_threads if n_cells >= PARALLEL_CELLS else 1
+
+    cdef void _fill(
+        self,
+        int32_t node,
+        const float32_t[:, ::1] derivatives,
+        const uint8_t[::1] columns,
+    ) noexcept nogil:
+        """Fill the cells of a leaf, and count the rows that each column would charge."""
+        cdef:
+            intp_t n = self.last[node] - self.first[node], i
+            int32_t f, row
+        memset(&self.cells[self.slot[node], 0], 0, self.n_cells * sizeof(float64_t))
+        for f in prange(
+            self.n_columns, num_threads=self._threads_for(n * self.n_columns)
+        ):
+            if columns[f]:
+                self._fill_column(node, f, derivatives)
+        for f in range(self.n_columns):
+            self.unbought[node, f] = 0.0
+        for i in range(self.first[node], self.last[node]):
+            row = self.rows[i]
+            for f in range(self.n_columns):
+                self.unbought[node, f] += (
+                    0.0 if self.bought[row, f] else self.weights[row]
+                )
+
+    cdef void _fill_column(
+        self, int32_t node, int32_t f, const float32_t[:, ::1] derivatives
+    ) noexcept nogil:
+        cdef:
+            float64_t* cells = &self.cells[self.slot[node], self.start[f]]
+            float64_t* cell
+            const float32_t* found
+            const uint16_t* codes = &self.codes[f, 0]
+            intp_t i
+            int32_t row, j, width = self.width
+        if width == 3:
+            for i in range(self.first[node], self.last[node]):
+                row = self.rows[i]
+                cell = cells + 3 * <intp_t>codes[row]
+                cell[0] += derivatives[row, 0]
+                cell[1] += derivatives[row, 1]
+                cell[2] += 1.0
+            return
+        for i in range(self.first[node], self.last[node]):
+            row = self.rows[i]
+            cell = cells + width * <intp_t>codes[row]
+            found = &derivatives[row, 0]
+            for j in range(width - 1):
+                cell[j] += found[j]
+            cell[width - 1] += 1.0
+
+    cdef void _find(
+        self, int32_t node, const float64_t[::1] prices, const uint8_t[::1] columns
+    ) noexcept nogil:
+        """Find the best split of a leaf."""
+        cdef:
+            int32_t f
+            float64_t gain
+        self.best_gain[node] = -1.0
+        self.best_column[node] = -1
+        if self.totals[node, self.width - 1] < 2 * self.terms.least_rows:
+            return
+        for f in prange(self.n_columns, num_threads=self._threads_for(self.n_cells)):
+            self._find_column(node, f, columns[f])
+        for f in range(self.n_columns):
+            if self.gains[f] <= 0.0:
+                continue
+            gain = self.gains[f] - prices[f] * self.unbought[node, f]
+            if gain > self.best_gain[node]:
+                self.best_gain[node] = gain
+                self.best_column[node] = f
+                self.best_cut[node] = self.cuts[f]
+                self.best_side[node] = self.sides[f]
+
+    cdef void _find_column(self, int32_t node, int32_t f, bint may_ask) noexcept nogil:
+        cdef:
+            const float64_t* cells = &self.cells[self.slot[node], self.start[f]]
+            Split found
+        self.gains[f] = -1.0
+        if not may_ask:
+            return
+        if self.is_category[f]:
+            found = split_category(
+                cells, self.n_levels[f], &self.totals[node, 0], &self.terms,
+                &self.room[f, 0], &self.order[f, 0],
+            )
+        else:
+            found = split_number(
+                cells, self.n_levels[f], &self.totals[node, 0], &self.terms,
+                &self.room[f, 0],
+            )
+        self.gains[f] = found.gain
+        self.cuts[f] = found.cut
+        self.sides[f] = found.missing_left
+
+    cdef int32_t _best_leaf(self) noexcept nogil:
+        """Return the leaf to part next; -1 if no split is worth what it charges."""
+        cdef:
+            int32_t node, best = -1
+            float64_t most = LEAST_GAIN
+        for node in range(self.n_nodes):
+            if self.column[node] < 0 and self.best_gain[node] > most:
+                most = self.best_gain[node]
+                best = node
+        return best
+
+    cdef void _part(self, int32_t node) noexcept nogil:
+        """Part a leaf by its best split; its rows stay in ascending order."""
+        cdef:
+            int32_t f = self.best_column[node], row
+            intp_t i, end = self.first[node], n_right = 0
+        self.column[node] = f
+        self.cut[node] = self.best_cut[node]
+        self.missing_left[node] = self.best_side[node]
+        if self.is_category[f]:
+            self._list_left(node)
+        for i in range(self.first[node], self.last[node]):
+            row = self.rows[i]
+            self.bought[row, f] = 1
+            if self._is_left(node, f, self.codes[f, row]):
+                self.rows[end] = row
+                end += 1
+            else:
+                self.spare[n_right] = row
+                n_right += 1
+        for i in range(n_right):
+            self.rows[end + i] = self.spare[i]
+        self.left[node], self.right[node] = self.n_nodes, self.n_nodes + 1
+        self._open(self.n_nodes, self.first[node], end, 0)
+        self._open(self.n_nodes + 1, end, self.last[node], 0)
+        self.n_nodes += 2
+
+    cdef void _list_left(self, int32_t node) noexcept nogil:
+        """Write down which levels of a category go left."""
+        cdef:
+            int32_t f = self.column[node], b
+        for b in range(self.goes_left.shape[1]):
+            self.goes_left[node, b] = 0
+        split_category(
+            &self.cells[self.slot[node], self.start[f]], self.n_levels[f],
+            &self.totals[node, 0], &self.terms, &self.room[f, 0], &self.order[f, 0],
+        )
+        for b in range(self.cut[node] + 1):
+            self.goes_left[node, self.order[f, b]] = 1
+
+    cdef bint _is_left(self, int32_t node, int32_t f, int32_t code) noexcept nogil:
+        if self.is_category[f]:
+            return self.goes_left[node, code]
+        if code >= self.n_levels[f]:
+            return self.missing_left[node]
+        return code <= self.cut[node]
+
+    cdef void _share(
+        self,
+        int32_t node,
+        int32_t slot,
+        const float32_t[:, ::1] derivatives,
+        const uint8_t[::1] columns,
+    ) noexcept nogil:
+        """Fill the cells of the smaller side; the larger one has the rest."""
+        cdef:
+            int32_t small = self.left[node], large = self.right[node], f, kept, j
+            float64_t* rest
+            const float64_t* taken
+            intp_t i
+        if self.last[small] - self.first[small] > self.last[large] - self.first[large]:
+            small, large = large, small
+        kept = self.slot[node]
+        self.slot[small], self.slot[large] = slot, kept
+        self._sum_leaf(small, derivatives)
+        self._fill(small, derivatives, columns)
+        for j in range(self.width):
+            self.totals[large, j] = self.totals[node, j] - self.totals[small, j]
+        rest, taken = &self.cells[kept, 0], &self.cells[slot, 0]
+        for i in range(self.n_cells):
+            rest[i] -= taken[i]
+        for f in range(self.n_columns):
+            self.unbought[large, f] = self.unbought[node, f] - self.unbought[small, f]
+        # All rows have bought it now.
+        self.unbought[small, self.column[node]] = 0.0
+        self.unbought[large, self.column[node]] = 0.0
+
+    cdef void _set_values(self) noexcept nogil:
+        cdef int32_t node, k, n = self.n_outputs
+        for node in range(self.n_nodes):
+            for k in range(n):
+                self.value[node, k] = -self.totals[node, k] / (
+                    self.totals[node, n + k] + self.terms.l2 + 1e-12
+                )
+
+    def add_grown(self, float64_t[:, ::1] sums, float64_t rate):
+        """Add the tree to the sums of the rows that it was grown on."""
+        cdef:
+            int32_t node, k
+            intp_t i
+        with nogil:
+            for node in range(self.n_nodes):
+                if self.column[node] >= 0:
+                    continue
+                for i in range(self.first[node], self.last[node]):
+                    for k in range(self.n_outputs):
+                        sums[self.rows[i], k] += rate * self.value[node, k]
+
+    def add_walked(
+        self, const uint16_t[:, ::1] codes, float64_t[:, ::1] sums, float64_t rate,
+        bint buys=False,
+    ):
+        """Add the tree to the sums of any rows, of codes like those of the others.
+
+        With ``buys``, rows are those of the grower, and buy what the tree asks for.
+        """
+        cdef:
+            intp_t row
+            int32_t node, f, k
+        with nogil:
+            for row in range(codes.shape[1]):
+                node = 0
+                while self.column[node] >= 0:
+                    f = self.column[node]
+                    if buys:
+                        self.bought[row, f] = 1
+                    if self._is_left(node, f, codes[f, row]):
+                        node = self.left[node]
+                    else:
+                        node = self.right[node]
+                for k in range(self.n_outputs):
+                    sums[row, k] += rate * self.value[node, k]
+
+    def tree(self):
+        """Return the nodes of the tree: where they part, where they lead, what they add.
+
+        Returns
+        -------
+        column, cut, left, right : int32 arrays of shape (n_nodes,)
+            A column of -1 is a leaf.
+        missing_left : uint8 array of shape (n_nodes,)
+        goes_left : uint8 array of shape (n_nodes, n_codes)
+            Of categories: which codes go left.
+        value : float64 array of shape (n_nodes, n_outputs)
+        weight : float64 array of shape (n_nodes,)
+            What the rows of each node weigh.
+        """
+        cdef:
+            int32_t n = self.n_nodes, node
+            intp_t i
+            float64_t[::1] weight = np.zeros(n)
+        for node in range(n):
+            for i in range(self.first[node], self.last[node]):
+                weight[node] += self.weights[self.rows[i]]
+        return (
+            np.asarray(self.column[:n]).copy(),
+            np.asarray(self.cut[:n]).copy(),
+            np.asarray(self.left[:n]).copy(),
+            np.asarray(self.right[:n]).copy(),
+            np.asarray(self.missing_left[:n]).copy(),
+            np.asarray(self.goes_left[:n]).copy(),
+            np.asarray(self.value[:n]).copy(),
+            np.asarray(weight),
+        )

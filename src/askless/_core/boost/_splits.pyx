@@ -1,0 +1,187 @@
+"""The best split of a leaf by one column. This module must not know what rows pay."""
+
+from libc.stdlib cimport qsort
+
+from askless._core.base._types cimport float64_t, int32_t, intp_t, uint8_t
+
+cdef:
+    # A leaf whose second derivatives are next to nothing would take any value.
+    float64_t LEAST_SECOND = 1e-3
+    # With more levels, leaves of categories are shrunk more: their best order is chosen
+    # from what it is judged by.
+    int32_t FEW_LEVELS = 4
+    float64_t CATEGORY_L2 = 10.0
+
+cdef struct Level:
+    float64_t ratio
+    int32_t code
+
+
+cdef inline float64_t score(
+    const float64_t* part, int32_t n, float64_t l2
+) noexcept nogil:
+    """Return how much a leaf of some sums lowers the loss, times two."""
+    cdef:
+        float64_t found = 0.0
+        int32_t k
+    for k in range(n):
+        found += part[k] * part[k] / (part[n + k] + l2 + 1e-12)
+    return found
+
+
+cdef inline float64_t score_both(
+    const float64_t* left, const float64_t* total, int32_t n, float64_t l2
+) noexcept nogil:
+    """Return the same of a leaf and of what is left of the total beside it."""
+    cdef:
+        float64_t found = 0.0, first, second
+        int32_t k
+    for k in range(n):
+        first = total[k] - left[k]
+        second = total[n + k] - left[n + k]
+        found += (
+            left[k] * left[k] / (left[n + k] + l2 + 1e-12)
+            + first * first / (second + l2 + 1e-12)
+        )
+    return found
+
+
+cdef inline void add_cell(
+    float64_t* left, const float64_t* cell, int32_t width
+) noexcept nogil:
+    cdef int32_t j
+    for j in range(width):
+        left[j] += cell[j]
+
+
+cdef inline bint is_allowed(
+    const float64_t* left, const float64_t* total, const Terms* terms
+) noexcept nogil:
+    """Return whether both sides have rows and second derivatives enough."""
+    cdef:
+        int32_t k, n = terms.n_outputs
+        float64_t before = 0.0, after = 0.0
+    if left[2 * n] < terms.least_rows or total[2 * n] - left[2 * n] < terms.least_rows:
+        return False
+    for k in range(n, 2 * n):
+        before += left[k]
+        after += total[k] - left[k]
+    return before >= LEAST_SECOND and after >= LEAST_SECOND
+
+
+cdef Split split_number(
+    const float64_t* cells, int32_t n_levels, const float64_t* total, const Terms* terms,
+    float64_t* room,
+) noexcept nogil:
+    """Return the best threshold, and where missing values go.
+
+    Of equal splits the first is kept: of the least cut, missing values going right.
+    Where none is missing, they would go with most rows.
+    """
+    cdef:
+        int32_t n = terms.n_outputs, width = 2 * n + 1, side, b, j
+        const float64_t* missing = cells + <intp_t>n_levels * width
+        const float64_t* cell
+        float64_t base = score(total, n, terms.l2), gain
+        Split best
+    best.gain = -1.0
+    best.cut = 0
+    best.missing_left = 0
+    best.has_missing = missing[2 * n] > 0.5
+    for side in range(2 if best.has_missing else 1):
+        for j in range(width):
+            room[j] = missing[j] if side else 0.0
+        # Behind the last level there are missing values only.
+        for b in range(n_levels if best.has_missing and not side else n_levels - 1):
+            cell = cells + <intp_t>b * width
+            if cell[2 * n] < 0.5:
+                continue
+            add_cell(room, cell, width)
+            if total[2 * n] - room[2 * n] < terms.least_rows:
+                break
+            if not is_allowed(room, total, terms):
+                continue
+            gain = score_both(room, total, n, terms.l2) - base
+            if gain > best.gain:
+                best.gain = gain
+                best.cut = b
+                best.missing_left = side
+                if not best.has_missing:
+                    best.missing_left = 2 * room[2 * n] >= total[2 * n]
+    return best
+
+
+cdef int compare_levels(const void* a, const void* b) noexcept nogil:
+    cdef:
+        const Level* first = <const Level*>a
+        const Level* second = <const Level*>b
+    if first.ratio != second.ratio:
+        return -1 if first.ratio < second.ratio else 1
+    return first.code - second.code
+
+
+cdef inline int32_t leading_output(
+    const float64_t* cells, int32_t n_codes, const Terms* terms
+) noexcept nogil:
+    """Return the output that the levels tell most about."""
+    cdef:
+        int32_t n = terms.n_outputs, k, b, best = 0
+        const float64_t* cell
+        float64_t found, most = -1.0
+    for k in range(n):
+        found = 0.0
+        for b in range(n_codes):
+            cell = cells + <intp_t>b * (2 * n + 1)
+            found += cell[k] * cell[k] / (cell[n + k] + CATEGORY_L2)
+        if found > most:
+            most = found
+            best = k
+    return best
+
+
+cdef Split split_category(
+    const float64_t* cells, int32_t n_levels, const float64_t* total, const Terms* terms,
+    float64_t* room, int32_t* order,
+) noexcept nogil:
+    """Return the best cut of the levels, put in the order of what they tell.
+
+    The first ``cut + 1`` entries of ``order`` go left. A missing value is a level of
+    its own; a level that no row of the leaf shows goes right. ``order`` has room for
+    three numbers for each level, missing ones counted in, and two more.
+    """
+    cdef:
+        int32_t n = terms.n_outputs, width = 2 * n + 1, b, j, n_seen = 0
+        int32_t lead = leading_output(cells, n_levels + 1, terms)
+        Level* levels = <Level*>(order + ((n_levels + 2) & ~1))
+        const float64_t* cell
+        float64_t l2 = terms.l2, base, gain
+        Split best
+    best.gain = -1.0
+    best.cut = 0
+    best.missing_left = 0
+    best.has_missing = cells[<intp_t>n_levels * width + 2 * n] > 0.5
+    for b in range(n_levels + 1):
+        cell = cells + <intp_t>b * width
+        if cell[2 * n] > 0.5:
+            levels[n_seen].ratio = cell[lead] / (cell[n + lead] + CATEGORY_L2)
+            levels[n_seen].code = b
+            n_seen += 1
+    qsort(levels, n_seen, sizeof(Level), compare_levels)
+    if n_seen > FEW_LEVELS:
+        l2 += CATEGORY_L2
+    base = score(total, n, l2)
+    for j in range(width):
+        room[j] = 0.0
+    for b in range(n_seen - 1):
+        add_cell(room, cells + <intp_t>levels[b].code * width, width)
+        if not is_allowed(room, total, terms):
+            continue
+        gain = score_both(room, total, n, l2) - base
+        if gain > best.gain:
+            best.gain = gain
+            best.cut = b
+    for b in range(n_seen):
+        order[b] = levels[b].code
+        if levels[b].code == n_levels and b <= best.cut:
+            best.missing_left = 1
+    return best
