@@ -60,7 +60,7 @@ import numpy as np
 from adaptive_report import mean_ratio
 from bench_adaptive import read_results
 from frontier_match import MARGIN_BEFORE, Matcher, compare
-from set_lists import CHOSEN_ON, REPORTED, draw_prices, read_set
+from set_lists import CHOSEN_ON, LATER, REPORTED, draw_prices, read_set
 from sklearn.model_selection import StratifiedKFold
 
 from askless import BudgetBoostClassifier, BudgetForestClassifier
@@ -74,6 +74,7 @@ HERE = Path(__file__).parent
 DENSE = (0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5)
 LARGE = (0.0005, 0.002, 0.008, 0.03, 0.12)
 RIVALS = ("CEGB", "cascade", "BudgetRF", "forest")
+LISTS = {"chosen": CHOSEN_ON, "reported": REPORTED, "later": LATER}
 ROWS = (4_000, 1_000, 2_000)
 QUICK_ROWS = (1_200, 400, 600)
 N_BUDGETS = 8
@@ -148,7 +149,7 @@ def measure_cegb(
     known = {
         (plan.n_leaves, plan.tradeoff): i
         for i, plan in enumerate(ours.plans)
-        if plan.family == "boost"
+        if plan.family == "boost" and not plan.is_shared
     }
     folds = list_folds(boost, parts)
     found = []
@@ -448,13 +449,13 @@ def report(runs: list[dict[str, Any]], sets: Any) -> None:
 def main() -> None:
     """Run what was asked for, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--list", choices=("chosen", "reported"), default="chosen")
+    parser.add_argument("--list", choices=tuple(LISTS), default="chosen")
     parser.add_argument("--sets", nargs="+", default=None)
     parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1))
     parser.add_argument("--results", type=Path, default=None)
     parser.add_argument("--report", action="store_true")
     arguments = parser.parse_args()
-    sets = CHOSEN_ON if arguments.list == "chosen" else REPORTED
+    sets = LISTS[arguments.list]
     path = arguments.results or HERE / "results" / f"frontier_{arguments.list}.jsonl"
     if arguments.report:
         report(read_results(path), sets)

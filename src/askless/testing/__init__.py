@@ -6,6 +6,15 @@ calls nothing compiled. Tests compare costs with these.
 
 from askless.testing._checks import check_policy
 from askless.testing._hard_rows import make_hard_rows
+from askless.testing._reference_boost import (
+    PlainBoostColumn,
+    PlainBoostSplit,
+    PlainBoostTree,
+    plain_charged_tree,
+    plain_charges,
+    plain_derivatives,
+    plain_log_loss,
+)
 from askless.testing._reference_codes import encode_category, encode_number
 from askless.testing._reference_cost_tree import PlainCostTree
 from askless.testing._reference_costs import path_cost, sequence_cost
@@ -52,6 +61,9 @@ from askless.testing._reference_unknown import (
 )
 
 __all__ = [
+    "PlainBoostColumn",
+    "PlainBoostSplit",
+    "PlainBoostTree",
     "PlainCostTree",
     "PlainDecTree",
     "PlainEvaluation",
@@ -72,6 +84,9 @@ __all__ = [
     "list_prunings",
     "make_hard_rows",
     "path_cost",
+    "plain_charged_tree",
+    "plain_charges",
+    "plain_derivatives",
     "plain_ensemble_answer",
     "plain_ensemble_state",
     "plain_errors",
@@ -79,6 +94,7 @@ __all__ = [
     "plain_evaluate",
     "plain_greedy_costs",
     "plain_likelihoods",
+    "plain_log_loss",
     "plain_pair_cost",
     "plain_posterior_scores",
     "plain_rule_cost",

@@ -19,8 +19,9 @@ class TreeGrower:
     ) -> None: ...
     def grow(
         self,
-        derivatives: NDArray[np.float32],
+        derivatives: NDArray[np.float64],
         prices: NDArray[np.float64],
+        charged: NDArray[np.float64],
         rows: NDArray[np.int32],
         columns: NDArray[np.uint8],
     ) -> int: ...

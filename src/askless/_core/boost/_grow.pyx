@@ -5,14 +5,13 @@ So a column that most rows have bought is nearly free, and the booster spends wh
 tells most. This module must not know losses nor policies.
 """
 
-from cython.parallel import prange
+from cython.parallel import prange, threadid
 
 from libc.string cimport memset
 
 import numpy as np
 
 from askless._core.base._types cimport (
-    float32_t,
     float64_t,
     int32_t,
     intp_t,
@@ -38,7 +37,7 @@ cdef class TreeGrower:
         Levels of each column; the next code is a missing value, then an unknown one.
     is_category : uint8 array of shape (n_columns,)
     weights : float64 array of shape (n_rows,)
-        What a row counts when it is charged.
+        What a row weighs.
     n_outputs : int
         Values of a leaf.
     n_leaves, l2, least_rows
@@ -52,6 +51,8 @@ cdef class TreeGrower:
         const int32_t[::1] n_levels
         const uint8_t[::1] is_category
         const float64_t[::1] weights
+        # What each row counts when it is charged, of the tree that grows.
+        const float64_t[::1] charged
         readonly uint8_t[:, ::1] bought
         int32_t n_columns, n_outputs, width, n_leaves, n_threads, n_nodes
         intp_t n_rows, n_cells
@@ -63,7 +64,8 @@ cdef class TreeGrower:
         float64_t[:, ::1] unbought
         float64_t[:, ::1] totals
         int32_t[::1] slot
-        # Of each column: its best split, and room for finding it.
+        # Of each thread: room for finding a split; of each column: its best one.
+        intp_t widest
         float64_t[:, ::1] room
         int32_t[:, ::1] order
         float64_t[::1] gains
@@ -83,7 +85,7 @@ cdef class TreeGrower:
     ):
         cdef int32_t most = 2 * n_leaves - 1
         self.codes, self.n_levels, self.is_category = codes, n_levels, is_category
-        self.weights = weights
+        self.weights = self.charged = weights
         self.n_columns, self.n_rows = codes.shape
         self.n_outputs, self.width = n_outputs, 2 * n_outputs + 1
         self.n_leaves, self.n_threads = n_leaves, n_threads
@@ -95,11 +97,12 @@ cdef class TreeGrower:
         self.cells = np.zeros((n_leaves, self.n_cells))
         self.unbought = np.zeros((most, self.n_columns))
         self.totals = np.zeros((most, self.width))
-        self.room = np.zeros((self.n_columns, self.width))
-        widest = int(np.max(n_levels, initial=1)) + 2
+        widest = self.widest = int(np.max(n_levels, initial=1)) + 2
+        self.room = np.zeros((n_threads, (self.width + 2) * (widest + 2)))
+        # Levels of a number; of a category three numbers for each: one of the order, two
+        # to sort by.
+        self.order = np.zeros((n_threads, 6 * widest), np.int32)
         is_any = bool(np.any(is_category))
-        # Three numbers for each level: one of the order, two to sort by.
-        self.order = np.zeros((self.n_columns, 6 * widest if is_any else 1), np.int32)
         self.goes_left = np.zeros((most, widest if is_any else 1), np.uint8)
         self.gains, self.cuts = np.zeros(self.n_columns), self._whole(self.n_columns)
         self.sides = np.zeros(self.n_columns, dtype=np.uint8)
@@ -119,8 +122,9 @@ cdef class TreeGrower:
 
     def grow(
         self,
-        const float32_t[:, ::1] derivatives,
+        const float64_t[:, ::1] derivatives,
         const float64_t[::1] prices,
+        const float64_t[::1] charged,
         const int32_t[::1] rows,
         const uint8_t[::1] columns,
     ):
@@ -134,6 +138,8 @@ cdef class TreeGrower:
             First and then second derivatives of each row by each output.
         prices : array of shape (n_columns,)
             What a row is charged that buys a column, in units of the loss.
+        charged : array of shape (n_rows,)
+            What each row counts when it is charged.
         rows : int32 array
             The rows to grow on, in ascending order.
         columns : array of shape (n_columns,)
@@ -142,6 +148,7 @@ cdef class TreeGrower:
         cdef:
             int32_t node, n_leaves = 1
             intp_t i, n = rows.shape[0]
+        self.charged = charged
         with nogil:
             for i in range(n):
                 self.rows[i] = rows[i]
@@ -173,7 +180,7 @@ cdef class TreeGrower:
         self.missing_left[node] = 0
 
     cdef void _sum_leaf(
-        self, int32_t node, const float32_t[:, ::1] derivatives
+        self, int32_t node, const float64_t[:, ::1] derivatives
     ) noexcept nogil:
         """Add up the derivatives of the rows of a leaf, and count them."""
         cdef:
@@ -192,7 +199,7 @@ cdef class TreeGrower:
     cdef void _fill(
         self,
         int32_t node,
-        const float32_t[:, ::1] derivatives,
+        const float64_t[:, ::1] derivatives,
         const uint8_t[::1] columns,
     ) noexcept nogil:
         """Fill the cells of a leaf, and count the rows that each column would charge."""
@@ -211,16 +218,16 @@ cdef class TreeGrower:
             row = self.rows[i]
             for f in range(self.n_columns):
                 self.unbought[node, f] += (
-                    0.0 if self.bought[row, f] else self.weights[row]
+                    0.0 if self.bought[row, f] else self.charged[row]
                 )
 
     cdef void _fill_column(
-        self, int32_t node, int32_t f, const float32_t[:, ::1] derivatives
+        self, int32_t node, int32_t f, const float64_t[:, ::1] derivatives
     ) noexcept nogil:
         cdef:
             float64_t* cells = &self.cells[self.slot[node], self.start[f]]
             float64_t* cell
-            const float32_t* found
+            const float64_t* found
             const uint16_t* codes = &self.codes[f, 0]
             intp_t i
             int32_t row, j, width = self.width
@@ -252,7 +259,7 @@ cdef class TreeGrower:
         if self.totals[node, self.width - 1] < 2 * self.terms.least_rows:
             return
         for f in prange(self.n_columns, num_threads=self._threads_for(self.n_cells)):
-            self._find_column(node, f, columns[f])
+            self._find_column(node, f, columns[f], threadid())
         for f in range(self.n_columns):
             if self.gains[f] <= 0.0:
                 continue
@@ -263,7 +270,9 @@ cdef class TreeGrower:
                 self.best_cut[node] = self.cuts[f]
                 self.best_side[node] = self.sides[f]
 
-    cdef void _find_column(self, int32_t node, int32_t f, bint may_ask) noexcept nogil:
+    cdef void _find_column(
+        self, int32_t node, int32_t f, bint may_ask, int thread
+    ) noexcept nogil:
         cdef:
             const float64_t* cells = &self.cells[self.slot[node], self.start[f]]
             Split found
@@ -273,12 +282,12 @@ cdef class TreeGrower:
         if self.is_category[f]:
             found = split_category(
                 cells, self.n_levels[f], &self.totals[node, 0], &self.terms,
-                &self.room[f, 0], &self.order[f, 0],
+                &self.room[thread, 0], &self.order[thread, 0],
             )
         else:
             found = split_number(
                 cells, self.n_levels[f], &self.totals[node, 0], &self.terms,
-                &self.room[f, 0],
+                self.widest, &self.room[thread, 0], &self.order[thread, 0],
             )
         self.gains[f] = found.gain
         self.cuts[f] = found.cut
@@ -329,10 +338,10 @@ cdef class TreeGrower:
             self.goes_left[node, b] = 0
         split_category(
             &self.cells[self.slot[node], self.start[f]], self.n_levels[f],
-            &self.totals[node, 0], &self.terms, &self.room[f, 0], &self.order[f, 0],
+            &self.totals[node, 0], &self.terms, &self.room[0, 0], &self.order[0, 0],
         )
         for b in range(self.cut[node] + 1):
-            self.goes_left[node, self.order[f, b]] = 1
+            self.goes_left[node, self.order[0, b]] = 1
 
     cdef bint _is_left(self, int32_t node, int32_t f, int32_t code) noexcept nogil:
         if self.is_category[f]:
@@ -345,7 +354,7 @@ cdef class TreeGrower:
         self,
         int32_t node,
         int32_t slot,
-        const float32_t[:, ::1] derivatives,
+        const float64_t[:, ::1] derivatives,
         const uint8_t[::1] columns,
     ) noexcept nogil:
         """Fill the cells of the smaller side; the larger one has the rest."""

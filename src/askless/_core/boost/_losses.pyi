@@ -5,7 +5,12 @@ def write_derivatives(
     sums: NDArray[np.float64],
     class_ids: NDArray[np.int32],
     weights: NDArray[np.float64],
-    out: NDArray[np.float32],
+    out: NDArray[np.float64],
+) -> None: ...
+def write_charges(
+    sums: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    out: NDArray[np.float64],
 ) -> None: ...
 def log_loss(
     sums: NDArray[np.float64],

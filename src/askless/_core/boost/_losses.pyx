@@ -4,16 +4,16 @@ With one sum there are two classes, else one for each sum. This module must not 
 trees.
 """
 
-from libc.math cimport exp, fabs, log, log1p
+from libc.math cimport exp, fabs, log, log1p, sqrt
 
-from askless._core.base._types cimport float32_t, float64_t, int32_t, intp_t
+from askless._core.base._types cimport float64_t, int32_t, intp_t
 
 
 def write_derivatives(
     const float64_t[:, ::1] sums,
     const int32_t[::1] class_ids,
     const float64_t[::1] weights,
-    float32_t[:, ::1] out,
+    float64_t[:, ::1] out,
 ):
     """Write the first and then the second derivatives of each row's loss by each sum.
 
@@ -31,22 +31,22 @@ cdef void derive_logit(
     const float64_t[:, ::1] sums,
     const int32_t[::1] class_ids,
     const float64_t[::1] weights,
-    float32_t[:, ::1] out,
+    float64_t[:, ::1] out,
 ) noexcept nogil:
     cdef:
         intp_t i
         float64_t share
     for i in range(sums.shape[0]):
         share = 1.0 / (1.0 + exp(-sums[i, 0]))
-        out[i, 0] = <float32_t>(weights[i] * (share - class_ids[i]))
-        out[i, 1] = <float32_t>(weights[i] * share * (1.0 - share))
+        out[i, 0] = (weights[i] * (share - class_ids[i]))
+        out[i, 1] = (weights[i] * share * (1.0 - share))
 
 
 cdef void derive_softmax(
     const float64_t[:, ::1] sums,
     const int32_t[::1] class_ids,
     const float64_t[::1] weights,
-    float32_t[:, ::1] out,
+    float64_t[:, ::1] out,
 ) noexcept nogil:
     cdef:
         intp_t i
@@ -57,12 +57,12 @@ cdef void derive_softmax(
         total = 0.0
         for k in range(n):
             share = exp(sums[i, k] - most)
-            out[i, k] = <float32_t>share
+            out[i, k] = share
             total += share
         for k in range(n):
             share = out[i, k] / total
-            out[i, k] = <float32_t>(weights[i] * (share - (class_ids[i] == k)))
-            out[i, n + k] = <float32_t>(weights[i] * factor * share * (1.0 - share))
+            out[i, k] = (weights[i] * (share - (class_ids[i] == k)))
+            out[i, n + k] = (weights[i] * factor * share * (1.0 - share))
 
 
 cdef inline float64_t largest(const float64_t* sums, int32_t n) noexcept nogil:
@@ -73,6 +73,40 @@ cdef inline float64_t largest(const float64_t* sums, int32_t n) noexcept nogil:
         if sums[k] > most:
             most = sums[k]
     return most
+
+
+def write_charges(
+    const float64_t[:, ::1] sums,
+    const float64_t[::1] weights,
+    float64_t[::1] out,
+):
+    """Write what each row counts when it is charged: the less, the surer it is.
+
+    A row that is sure stops before it buys what later trees ask for. It counts as the
+    square root of how open it is: 1 - sum of squared shares, over the most that can be.
+    """
+    cdef:
+        intp_t i
+        int32_t n = <int32_t>sums.shape[1]
+    with nogil:
+        for i in range(sums.shape[0]):
+            out[i] = weights[i] * sqrt(openness(&sums[i, 0], n))
+
+
+cdef inline float64_t openness(const float64_t* sums, int32_t n) noexcept nogil:
+    cdef:
+        int32_t k
+        float64_t most, share, total = 0.0, squares = 0.0
+    if n == 1:
+        share = 1.0 / (1.0 + exp(-sums[0]))
+        return 4.0 * share * (1.0 - share)
+    most = largest(sums, n)
+    for k in range(n):
+        share = exp(sums[k] - most)
+        total += share
+        squares += share * share
+    share = 1.0 - squares / (total * total)
+    return max(share, 0.0) * n / (n - 1.0)
 
 
 def log_loss(

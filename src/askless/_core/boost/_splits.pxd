@@ -20,9 +20,11 @@ cdef struct Terms:
     int32_t least_rows   # of a leaf
 
 
+# `sums` has room for (2 K + 3) times `stride` and twice (2 K + 1) numbers, `level` for
+# `stride`, which is no less than the levels of any column.
 cdef Split split_number(
     const float64_t* cells, int32_t n_levels, const float64_t* total, const Terms* terms,
-    float64_t* room,
+    intp_t stride, float64_t* sums, int32_t* level,
 ) noexcept nogil
 
 cdef Split split_category(

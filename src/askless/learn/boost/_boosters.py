@@ -1,4 +1,4 @@
-"""Grow one LightGBM booster, forest or naive Bayes, and make a policy of it.
+"""Grow one booster, forest or naive Bayes, and make a policy of it.
 
 This module must not know budgets, nor which of several boosters is taken.
 """
@@ -19,6 +19,7 @@ from askless.learn._examples import Examples
 from askless.learn.boost._bayes import MOST_LEVELS, blend, read_bayes
 from askless.learn.boost._booster_rows import BoosterRows
 from askless.learn.boost._compile import compile_source
+from askless.learn.boost._priced import PricedPlan, grow_source
 from askless.learn.boost._split import tests_of
 from askless.learn.sources import Source, read_lightgbm_text, read_model
 from askless.policy import Ensemble, EnsembleTrees, Output
@@ -40,6 +41,10 @@ RANKED_ROWS, RANKED_ROUNDS = 10_000, 30
 # sees, how much slower they learn, for how many times as many rounds, and how much more
 # their leaves are shrunk.
 BAGGING, COLUMNS, SLOWER, LONGER, BAGGED_L2 = 0.7, 0.4, 0.5, 2, 3.0
+# Of boosters that add one tree a round for all classes: how much faster they learn, and
+# for how many times as many rounds, but so many trees that the policy has a few
+# thousand, counted for each class.
+FASTER, MORE_ROUNDS, LEAST_ROUNDS, MOST_TREES = 2.0, 1.5, 150, 4_000
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,9 @@ class BoosterPlan:
         The only columns that it may use; None for all.
     bayes_share : float
         How much of the log-odds naive Bayes says, once the booster is grown.
+    is_shared : bool
+        Whether a round adds one tree for all classes, which Askless grows itself;
+        LightGBM adds one for each class.
     """
 
     tradeoff: float
@@ -71,6 +79,7 @@ class BoosterPlan:
     n_jobs: int
     columns: tuple[int, ...] | None = None
     bayes_share: float = 0.0
+    is_shared: bool = False
 
     @property
     def family(self) -> str:
@@ -86,17 +95,37 @@ class BoosterPlan:
         """The most rounds of boosting."""
         return self.n_estimators * (LONGER if self.is_bagged else 1)
 
+    def shrinkage(self, n_classes: int) -> float:
+        """Return what leaves of little weight are shrunk by."""
+        if self.l2 is not None:
+            return self.l2
+        if self.is_bagged:
+            return BAGGED_L2
+        return 1.0 if n_classes > 2 else 0.0
+
+    def shared(self, n_classes: int) -> PricedPlan:
+        """Return how all classes share the trees of a booster."""
+        # Columns and rows of bagged boosters do not depend on the learner's seed.
+        within = max(LEAST_ROUNDS, MOST_TREES // n_classes)
+        return PricedPlan(
+            self.tradeoff,
+            min(round(MORE_ROUNDS * self.n_rounds), within),
+            self.n_leaves,
+            FASTER * self.learning_rate * (SLOWER if self.is_bagged else 1.0),
+            self.shrinkage(n_classes),
+            self.is_bagged,
+            self.columns,
+            n_jobs=self.n_jobs,
+        )
+
     def options(self, prices: NDArray[np.float64], n_classes: int) -> dict[str, Any]:
         """Return the parameters of LightGBM for prices and a number of classes."""
-        l2 = (1.0 if n_classes > 2 else 0.0) if self.l2 is None else self.l2
-        if self.is_bagged and self.l2 is None:
-            l2 = BAGGED_L2
         found = {
             "objective": "binary" if n_classes == 2 else "multiclass",
             "num_leaves": self.n_leaves,
             "learning_rate": self.learning_rate,
             "min_data_in_leaf": 5,
-            "lambda_l2": l2,
+            "lambda_l2": self.shrinkage(n_classes),
             "num_threads": self.n_jobs,
             # The same trees for any number of threads.
             "deterministic": True,
@@ -241,6 +270,9 @@ def _boost(
     costs: Costs,
 ) -> Source:
     """Return the trees of a booster."""
+    if plan.is_shared:
+        prices = costs.price_list(train.tests).full
+        return grow_source(plan.shared(len(classes)), train, valid, classes, prices)
     lightgbm, tests = import_lightgbm(), train.tests
     # Of each thread its own: LightGBM writes on what it grows on.
     key = (get_ident(), plan.columns, id(valid))

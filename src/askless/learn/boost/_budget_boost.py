@@ -34,6 +34,8 @@ from askless.learn.boost._calibrate import calibrate
 from askless.learn.boost._candidates import BoostPoint, Candidates, Goal
 from askless.learn.boost._families import (
     FAMILIES,
+    SEVERAL_CLASSES,
+    SHARED_LEAVES,
     Plan,
     list_large,
     usual_grid,
@@ -310,15 +312,17 @@ class BudgetBoostClassifier(PolicyClassifier):
         )
         pairs = [(float(tradeoff), False) for tradeoff in plain]
         pairs += [(float(tradeoff), True) for tradeoff in bagged]
+        is_shared = len(examples.classes) > SEVERAL_CLASSES
         small = [
             BoosterPlan(
                 tradeoff,
                 is_bagged,
                 self.n_estimators,
-                self.n_leaves * (2 if is_bagged else 1),
+                self.n_leaves * (SHARED_LEAVES if is_shared or is_bagged else 1),
                 self.learning_rate,
                 self.l2,
                 examples.n_threads,
+                is_shared=is_shared,
             )
             for tradeoff, is_bagged in pairs
         ]

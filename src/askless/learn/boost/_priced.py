@@ -1,15 +1,15 @@
-"""Grow a booster whose trees know what each row has bought.
+"""Grow a booster of several classes whose trees know what each row has bought.
 
 A split charges the rows of its leaf that no tree has asked for the column before, as
-LightGBM's lazy penalties do. But a tree has a value for each class in every leaf, so
-that all classes share what one split buys, and there is one tree a round however many
-classes there are. This module must not know budgets, nor which of several boosters is
-taken.
+LightGBM's lazy penalties do. But a round adds one tree, with a value for each class in
+every leaf, so that all classes share what a split buys; and rows that the trees so far
+are sure of are charged less, as they stop before they buy what later trees ask for.
+This module must not know budgets, nor which of several boosters is taken.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,26 +17,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askless._core.boost._grow import TreeGrower
-from askless._core.boost._losses import log_loss, write_derivatives
+from askless._core.boost._losses import log_loss, write_charges, write_derivatives
 from askless.learn._examples import code_rows
 from askless.learn.boost._booster_rows import BoosterRows
 from askless.learn.boost._coded_rows import CodedRows
 from askless.learn.sources import SetSplit, Source, SourceTree
-from askless.policy import Ensemble, Output
-from askless.problem import Costs, Outcome, Test
+from askless.policy import Output
+from askless.problem import Outcome, Test
 from askless.problem._coding import quantile_test
 
 __all__ = ["PricedPlan", "grow_source"]
 
-# Levels of a number: with several classes, sums over levels take most of the time.
-LEVELS, SEVERAL_LEVELS = 254, 64
+# Levels of a number, and how many sums over levels there are at most: they are added up
+# for each leaf, column, level and class.
+LEVELS, LEAST_LEVELS, MOST_CELLS = 128, 8, 32_000_000
 # Rows of a leaf, at least.
 LEAST_ROWS = 5
-# Rounds without a gain on the validation rows, after which no more are tried.
-PATIENCE = 30
-# Of bagged boosters: the share of rows and of columns that a tree sees, how much slower
-# they learn, for how many times as many rounds, and how much more leaves are shrunk.
-BAGGING, COLUMNS, SLOWER, LONGER, BAGGED_L2 = 0.7, 0.4, 0.5, 2, 3.0
+# Rounds in which the loss of the validation rows does not fall by such a share, after
+# which no more are tried. More of either changed costs and errors by less than 1 %.
+PATIENCE, LEAST_FALL = 15, 5e-4
+# Of bagged boosters: the share of rows and of columns that a tree sees.
+BAGGING, COLUMNS = 0.7, 0.4
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,10 @@ class PricedPlan:
         The most leaves of a tree.
     learning_rate : float
         How much of each tree is added.
-    l2 : float or None
-        Shrinks leaves of little weight; None for 0 of two classes and 1 of more.
+    l2 : float
+        Shrinks leaves of little weight.
     is_bagged : bool
-        Whether each tree sees some of the rows and some of the columns; such a booster
-        learns half as fast, for twice as many rounds, and shrinks its leaves.
+        Whether each tree sees some of the rows and some of the columns.
     columns : tuple of int or None
         The only columns that it may use; None for all.
     seed : int
@@ -67,10 +67,10 @@ class PricedPlan:
     """
 
     tradeoff: float
-    n_rounds: int = 300
-    n_leaves: int = 8
-    learning_rate: float = 0.1
-    l2: float | None = None
+    n_rounds: int
+    n_leaves: int
+    learning_rate: float
+    l2: float = 1.0
     is_bagged: bool = False
     columns: tuple[int, ...] | None = None
     seed: int = 0
@@ -116,13 +116,16 @@ def _code(rows: BoosterRows, tests: tuple[Test, ...]) -> NDArray[Any]:
     return np.where(np.isnan(rows.matrix), missing, rows.matrix).T
 
 
-def _choose_levels(rows: BoosterRows, n_classes: int) -> tuple[Test, ...]:
+def _choose_levels(
+    rows: BoosterRows, n_classes: int, n_leaves: int
+) -> tuple[Test, ...]:
     """Return the columns with the levels that trees part by."""
     if isinstance(rows, CodedRows):
         return rows.tests
-    most = LEVELS if n_classes == 2 else SEVERAL_LEVELS
+    n_sums = n_leaves * len(rows.tests) * (2 * n_classes + 1)
+    most = min(LEVELS, max(LEAST_LEVELS, MOST_CELLS // max(n_sums, 1)))
     return tuple(
-        quantile_test(test.name, rows.matrix[:, i], most)
+        quantile_test(test.name, rows.matrix[:, i], most, rows.rows.weights)
         if test.kind == "number"
         else test
         for i, test in enumerate(rows.tests)
@@ -136,7 +139,10 @@ def grow_source(
     classes: tuple[Outcome, ...],
     prices: NDArray[np.float64],
 ) -> Source:
-    """Return the trees of a booster, which part raw values.
+    """Return the trees of a booster, which part what rows hold.
+
+    A tree of the booster becomes one for each class, alike but for the values of its
+    leaves: what is known of one class is then bounded apart from the others.
 
     Parameters
     ----------
@@ -145,37 +151,47 @@ def grow_source(
     train, valid : BoosterRows
         Rows to grow on, and validation rows that say when to stop adding trees.
     classes : tuple
-        The classes.
+        The classes, more than two.
     prices : ndarray of shape (n_columns,)
         What each column costs.
     """
     n_classes = len(classes)
-    coded = train.keep(
-        "codes", lambda: _Codes.of(train, _choose_levels(train, n_classes))
+    tests = train.keep(
+        ("levels", plan.n_leaves),
+        lambda: _choose_levels(train, n_classes, plan.n_leaves),
     )
-    held_out = train.keep(
-        ("codes", id(valid)), lambda: (valid, _Codes.of(valid, coded.tests))
-    )[1]
+    coded = train.keep(("codes", tests), lambda: _Codes.of(train, tests))
+    held_out = valid.keep(("codes", tests), lambda: _Codes.of(valid, tests))
     start = _first_sums(coded, n_classes)
-    trees = _boost(plan, coded, held_out, start, prices)
+    grown = _boost(plan, coded, held_out, start, prices)
+    marks = _list_marks(train, tests)
+    trees = [part for tree in grown for part in tree.apart(tests, marks)]
     categories = {
-        i: test.outcomes
-        for i, test in enumerate(coded.tests)
-        if test.kind == "category"
+        i: test.outcomes for i, test in enumerate(tests) if test.kind == "category"
     }
-    link = "logit" if n_classes == 2 else "softmax"
-    return Source(
-        None, len(coded.tests), classes, trees, Output(link, tuple(start.tolist())),
-        categories,
-    )  # fmt: skip
+    output = Output("logit" if n_classes == 2 else "softmax", tuple(start.tolist()))
+    return Source(None, len(tests), classes, trees, output, categories)
+
+
+def _list_marks(
+    rows: BoosterRows, tests: tuple[Test, ...]
+) -> list[NDArray[np.float64]]:
+    """Return, for each level of each number, the largest value that rows hold of it.
+
+    Rows of a store hold levels in place of values.
+    """
+    if isinstance(rows, CodedRows):
+        return [np.arange(test.n_levels, dtype=float) for test in tests]
+    # Beyond the last cut there are missing values only.
+    return [np.array([*test.cuts, np.inf]) for test in tests]
 
 
 def _first_sums(coded: _Codes, n_classes: int) -> NDArray[np.float64]:
     """Return where sums start: the log-odds of each class before anything is known."""
     totals = np.bincount(coded.class_ids, coded.weights, minlength=n_classes)
-    # A class of which no row is left is one row's worth of unlikely.
-    shares = np.log(np.maximum(totals, 1e-9) / totals.sum())
-    return shares[1:] - shares[0] if n_classes == 2 else shares
+    # A class of which no row is left is next to impossible.
+    logs = np.log(np.maximum(totals, 1e-9) / totals.sum())
+    return np.asarray(logs[1:] - logs[0] if n_classes == 2 else logs)
 
 
 def _boost(
@@ -184,50 +200,42 @@ def _boost(
     held_out: _Codes,
     start: NDArray[np.float64],
     prices: NDArray[np.float64],
-) -> list[SourceTree]:
+) -> list[_Tree]:
     """Return the trees up to the round that tells the validation rows best."""
     n_rows, n_outputs = len(coded.class_ids), len(start)
     grower = TreeGrower(
         coded.codes, coded.n_levels, coded.is_category, coded.weights,
-        n_outputs=n_outputs, n_leaves=plan.n_leaves, l2=_l2(plan, n_outputs),
-        least_rows=LEAST_ROWS, n_threads=plan.n_jobs,
+        n_outputs=n_outputs, n_leaves=plan.n_leaves, l2=plan.l2, least_rows=LEAST_ROWS,
+        n_threads=plan.n_jobs,
     )  # fmt: skip
-    charged = _charge(plan.tradeoff, prices)
+    charged, per_row = _charge(plan.tradeoff, prices), np.empty(n_rows)
     sums = np.tile(start, (n_rows, 1))
     held_sums = np.tile(start, (len(held_out.class_ids), 1))
-    derivatives = np.empty((n_rows, 2 * n_outputs), dtype=np.float32)
+    derivatives = np.empty((n_rows, 2 * n_outputs))
     samples = _Samples(plan, n_rows, len(coded.tests))
-    rate = plan.learning_rate * (SLOWER if plan.is_bagged else 1.0)
-    trees: list[SourceTree] = []
+    trees: list[_Tree] = []
     best = log_loss(held_sums, held_out.class_ids, held_out.weights)
     n_kept = 0
-    for number in range(plan.n_rounds * (LONGER if plan.is_bagged else 1)):
+    for number in range(plan.n_rounds):
         write_derivatives(sums, coded.class_ids, coded.weights, derivatives)
+        write_charges(sums, coded.weights, per_row)
         rows, columns = samples.draw(number)
-        if grower.grow(derivatives, charged, rows, columns) == 1 and not plan.is_bagged:
+        n_nodes = grower.grow(derivatives, charged, per_row, rows, columns)
+        if n_nodes == 1 and not plan.is_bagged:
             break  # no split is worth its price, nor will be
         if len(rows) == n_rows:
-            grower.add_grown(sums, rate)
+            grower.add_grown(sums, plan.learning_rate)
         else:
-            grower.add_walked(coded.codes, sums, rate, buys=True)
-        grower.add_walked(held_out.codes, held_sums, rate)
-        trees.append(_read_tree(grower, coded.tests, rate))
+            grower.add_walked(coded.codes, sums, plan.learning_rate, buys=True)
+        grower.add_walked(held_out.codes, held_sums, plan.learning_rate)
+        trees.append(_Tree(*grower.tree(), plan.learning_rate))
         loss = log_loss(held_sums, held_out.class_ids, held_out.weights)
-        if loss < best:
+        if loss < best * (1.0 - LEAST_FALL):
             best, n_kept = loss, len(trees)
         elif len(trees) - n_kept >= PATIENCE:
             break
     # One that buys nothing is a booster, too.
-    return trees[:n_kept] or [_constant_tree(len(start))]
-
-
-def _l2(plan: PricedPlan, n_outputs: int) -> float:
-    if plan.l2 is not None:
-        return plan.l2
-    if plan.is_bagged:
-        return BAGGED_L2
-    # Single leaves of many classes would otherwise grow without bound.
-    return 1.0 if n_outputs > 1 else 0.0
+    return trees[:n_kept] or [_Tree.nothing(n_outputs)]
 
 
 def _charge(tradeoff: float, prices: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -264,25 +272,49 @@ class _Samples:
         return rows.astype(np.int32), columns
 
 
-def _read_tree(grower: TreeGrower, tests: tuple[Test, ...], rate: float) -> SourceTree:
-    """Return the tree that was grown last, by raw values."""
-    column, cut, left, right, missing_left, goes_left, value, weight = grower.tree()
-    threshold = np.zeros(len(column))
-    sets = {}
-    for node in np.flatnonzero(column >= 0).tolist():
-        test = tests[column[node]]
-        if test.kind == "category":
-            levels = goes_left[node].astype(bool)
-            missing_left[node] = levels[test.missing_code]
-            sets[node] = SetSplit(_Levels(levels))
-        else:
-            # Beyond the last cut there are missing values only.
-            cuts = test.cuts
-            threshold[node] = cuts[cut[node]] if cut[node] < len(cuts) else np.inf
-    return SourceTree(
-        column, threshold, left, right, missing_left.astype(bool), rate * value, weight,
-        sets=sets,
-    )  # fmt: skip
+@dataclass(frozen=True)
+class _Tree:
+    """A tree as the grower has it, and how much of it is added."""
+
+    column: NDArray[np.int32]
+    cut: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    missing_left: NDArray[np.uint8]
+    goes_left: NDArray[np.uint8]
+    value: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    rate: float
+
+    @classmethod
+    def nothing(cls, n_outputs: int) -> _Tree:
+        """Return a tree that asks nothing and says nothing."""
+        leaf, zero = np.array([-1], np.int32), np.zeros(1, np.uint8)
+        value, weight = np.zeros((1, n_outputs)), np.ones(1)
+        return cls(leaf, leaf, leaf, leaf, zero, zero[:, None], value, weight, 0.0)
+
+    def apart(
+        self, tests: tuple[Test, ...], marks: list[NDArray[np.float64]]
+    ) -> list[SourceTree]:
+        """Return a tree for each class."""
+        threshold, missing_left = np.zeros(len(self.column)), self.missing_left > 0
+        sets = {}
+        for node in np.flatnonzero(self.column >= 0).tolist():
+            test = tests[self.column[node]]
+            if test.kind == "category":
+                levels = self.goes_left[node] > 0
+                missing_left[node] = levels[test.missing_code]
+                sets[node] = SetSplit(_Levels(levels))
+            else:
+                threshold[node] = marks[self.column[node]][self.cut[node]]
+        whole = SourceTree(
+            self.column, threshold, self.left, self.right, missing_left,
+            self.rate * self.value, self.weight, sets=sets,
+        )  # fmt: skip
+        return [
+            replace(whole, value=np.ascontiguousarray(whole.value[:, [k]]), output=k)
+            for k in range(self.value.shape[1])
+        ]
 
 
 @dataclass(frozen=True)
@@ -293,11 +325,3 @@ class _Levels:
 
     def __call__(self, positions: NDArray[np.float64]) -> NDArray[np.bool_]:
         return self.goes_left[positions.astype(np.int64)]
-
-
-def _constant_tree(n_outputs: int) -> SourceTree:
-    leaf = np.array([-1], dtype=np.int32)
-    return SourceTree(
-        leaf, np.zeros(1), leaf, leaf, np.zeros(1, dtype=bool),
-        np.zeros((1, n_outputs)), np.ones(1),
-    )  # fmt: skip
