@@ -105,17 +105,15 @@ class BoosterPlan:
 
     def shared(self, n_classes: int) -> PricedPlan:
         """Return how all classes share the trees of a booster."""
-        # Columns and rows of bagged boosters do not depend on the learner's seed.
         within = max(LEAST_ROUNDS, MOST_TREES // n_classes)
         return PricedPlan(
             self.tradeoff,
             min(round(MORE_ROUNDS * self.n_rounds), within),
             self.n_leaves,
-            FASTER * self.learning_rate * (SLOWER if self.is_bagged else 1.0),
+            FASTER * self.learning_rate,
             self.shrinkage(n_classes),
-            self.is_bagged,
             self.columns,
-            n_jobs=self.n_jobs,
+            self.n_jobs,
         )
 
     def options(self, prices: NDArray[np.float64], n_classes: int) -> dict[str, Any]:

@@ -322,7 +322,7 @@ class BudgetBoostClassifier(PolicyClassifier):
                 self.learning_rate,
                 self.l2,
                 examples.n_threads,
-                is_shared=is_shared,
+                is_shared=is_shared and not is_bagged,
             )
             for tradeoff, is_bagged in pairs
         ]

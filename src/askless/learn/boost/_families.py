@@ -36,6 +36,8 @@ SHARED_LEAVES = 2
 # Of three classes, neither way is better than the other. So there are some boosters of
 # shared trees too, small and large ones; how much costs count.
 SHARED, SHARED_WIDE = (0.004, 0.03, 0.12), (0.002,)
+# Of more classes: shared trees of half as many leaves, which bear more noise.
+SHARED_NARROW = (0.03,)
 # Leaves of large boosters, as many as LightGBM's default; and of those of few columns
 # and many rows, which bear more and take little time without penalties.
 WIDE_LEAVES, MANY_LEAVES = 31, 127
@@ -80,9 +82,7 @@ GRID = Grid(
     (0.0, 0.002, 0.03),
     (0.12, 0.25, 0.6),
 )
-OF_SEVERAL = GRID._replace(
-    small=(0.001, 0.01, 0.03, 0.12, 0.5), bagged=(0.03,)
-)
+OF_SEVERAL = GRID._replace(small=(0.001, 0.01, 0.03, 0.12, 0.5), bagged=(0.03,))
 # With few rows growing takes little time; on 13 problems all of these cost 5 % less.
 OF_LITTLE = GRID._replace(
     small=(0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5),
@@ -151,6 +151,8 @@ def list_large(
         if wide.is_shared:
             # A tree for each class errs less where one of them is rare.
             large.append(replace(wide, tradeoff=0.0, is_shared=False))
+            half = replace(small, n_leaves=max(small.n_leaves // SHARED_LEAVES, 2))
+            large += [replace(half, tradeoff=t) for t in SHARED_NARROW]
         elif n_classes == SEVERAL_CLASSES:
             large += _list_shared(small, wide)
         if n_columns >= LEAST_COLUMNS:
@@ -174,9 +176,8 @@ def _list_shared(small: BoosterPlan, wide: BoosterPlan) -> list[Plan]:
     plan = replace(
         small, is_bagged=False, is_shared=True, n_leaves=SHARED_LEAVES * small.n_leaves
     )
-    return [replace(plan, tradeoff=t) for t in SHARED] + [
-        replace(wide, is_shared=True, tradeoff=t) for t in SHARED_WIDE
-    ]
+    found: list[Plan] = [replace(plan, tradeoff=t) for t in SHARED]
+    return found + [replace(wide, is_shared=True, tradeoff=t) for t in SHARED_WIDE]
 
 
 def _list_columns(

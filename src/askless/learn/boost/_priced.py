@@ -36,8 +36,6 @@ LEAST_ROWS = 5
 # Rounds in which the loss of the validation rows does not fall by such a share, after
 # which no more are tried. More of either changed costs and errors by less than 1 %.
 PATIENCE, LEAST_FALL = 15, 5e-4
-# Of bagged boosters: the share of rows and of columns that a tree sees.
-BAGGING, COLUMNS = 0.7, 0.4
 
 
 @dataclass(frozen=True)
@@ -56,12 +54,8 @@ class PricedPlan:
         How much of each tree is added.
     l2 : float
         Shrinks leaves of little weight.
-    is_bagged : bool
-        Whether each tree sees some of the rows and some of the columns.
     columns : tuple of int or None
         The only columns that it may use; None for all.
-    seed : int
-        Draws rows and columns of bagged boosters.
     n_jobs : int
         Threads; trees do not depend on it.
     """
@@ -71,9 +65,7 @@ class PricedPlan:
     n_leaves: int
     learning_rate: float
     l2: float = 1.0
-    is_bagged: bool = False
     columns: tuple[int, ...] | None = None
-    seed: int = 0
     n_jobs: int = 1
 
 
@@ -212,21 +204,17 @@ def _boost(
     sums = np.tile(start, (n_rows, 1))
     held_sums = np.tile(start, (len(held_out.class_ids), 1))
     derivatives = np.empty((n_rows, 2 * n_outputs))
-    samples = _Samples(plan, n_rows, len(coded.tests))
+    every_row = np.arange(n_rows, dtype=np.int32)
+    columns = _allow(plan, len(coded.tests))
     trees: list[_Tree] = []
     best = log_loss(held_sums, held_out.class_ids, held_out.weights)
     n_kept = 0
-    for number in range(plan.n_rounds):
+    for _ in range(plan.n_rounds):
         write_derivatives(sums, coded.class_ids, coded.weights, derivatives)
         write_charges(sums, coded.weights, per_row)
-        rows, columns = samples.draw(number)
-        n_nodes = grower.grow(derivatives, charged, per_row, rows, columns)
-        if n_nodes == 1 and not plan.is_bagged:
+        if grower.grow(derivatives, charged, per_row, every_row, columns) == 1:
             break  # no split is worth its price, nor will be
-        if len(rows) == n_rows:
-            grower.add_grown(sums, plan.learning_rate)
-        else:
-            grower.add_walked(coded.codes, sums, plan.learning_rate, buys=True)
+        grower.add_grown(sums, plan.learning_rate)
         grower.add_walked(held_out.codes, held_sums, plan.learning_rate)
         trees.append(_Tree(*grower.tree(), plan.learning_rate))
         loss = log_loss(held_sums, held_out.class_ids, held_out.weights)
@@ -247,29 +235,11 @@ def _charge(tradeoff: float, prices: NDArray[np.float64]) -> NDArray[np.float64]
     return tradeoff * relative / float(relative.mean())
 
 
-class _Samples:
-    """The rows and columns that each tree sees."""
-
-    def __init__(self, plan: PricedPlan, n_rows: int, n_columns: int) -> None:
-        self.plan = plan
-        self.every_row = np.arange(n_rows, dtype=np.int32)
-        self.allowed = np.arange(n_columns)
-        if plan.columns is not None:
-            self.allowed = np.array(plan.columns)
-        self.every_column = np.zeros(n_columns, dtype=np.uint8)
-        self.every_column[self.allowed] = 1
-
-    def draw(self, number: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-        """Return the rows, ascending, and which columns, of a round."""
-        if not self.plan.is_bagged:
-            return self.every_row, self.every_column
-        rng = np.random.default_rng([self.plan.seed, number])
-        n_rows = max(1, round(BAGGING * len(self.every_row)))
-        rows = np.sort(rng.permutation(len(self.every_row))[:n_rows])
-        n_columns = max(1, round(COLUMNS * len(self.allowed)))
-        columns = np.zeros_like(self.every_column)
-        columns[rng.permutation(self.allowed)[:n_columns]] = 1
-        return rows.astype(np.int32), columns
+def _allow(plan: PricedPlan, n_columns: int) -> NDArray[np.uint8]:
+    """Return which columns trees may ask for."""
+    if plan.columns is None:
+        return np.ones(n_columns, dtype=np.uint8)
+    return np.isin(np.arange(n_columns), plan.columns).astype(np.uint8)
 
 
 @dataclass(frozen=True)
