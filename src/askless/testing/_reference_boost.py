@@ -1,6 +1,6 @@
-"""Grow one tree of a booster that charges rows, and derive its loss, as plainly as can be.
+"""Grow a tree that charges rows, and derive the log loss, as plainly as can be.
 
-The twin of the compiled boosting, to check it: every leaf is worked out from its rows,
+The twin of the compiled booster, to check it: each leaf is worked out from its rows,
 and nothing compiled is called.
 """
 
@@ -34,7 +34,7 @@ Rows = list[int]
 
 @dataclass(frozen=True)
 class PlainBoostColumn:
-    """A column of codes: levels, then the code of a missing value, then of an unknown one.
+    """A column by its codes: its levels, then "missing", then "unknown".
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ def plain_charged_tree(
     """
     grower = _Grower(columns, derivatives, charged, bought, l2, least_rows)
     every = list(range(len(derivatives)))
-    # Of each leaf: the rows it is grown on, all that get there, how it could be split.
+    # By their numbers, which rise, so that the first of equal leaves is met first.
     leaves = {0: grower.open(0, list(rows), every)}
     splits: list[PlainBoostSplit] = []
     while len(leaves) < n_leaves:
@@ -189,17 +189,17 @@ def plain_charged_tree(
             break
         leaf = leaves.pop(split.node)
         grower.buy(leaf.walkers, split.column)
-        grown, walked = grower.part(leaf.rows, split), grower.part(leaf.walkers, split)
+        grown = grower.part(leaf.rows, split.column, split.goes_left)
+        walked = grower.part(leaf.walkers, split.column, split.goes_left)
         for side in (0, 1):
             node = 2 * len(splits) + 1 + side
             leaves[node] = grower.open(node, grown[side], walked[side])
-        # In the order of their numbers, so that of equal ones the first leaf's is taken.
-        leaves = dict(sorted(leaves.items()))
         splits.append(split)
     values: list[list[float]] = [[] for _ in every]
     for leaf in leaves.values():
+        told = grower.leaf_values(leaf.rows)
         for row in leaf.walkers:
-            values[row] = grower.leaf_values(leaf.rows)
+            values[row] = told
     return PlainBoostTree(splits, values, grower.bought)
 
 
@@ -219,6 +219,8 @@ def _choose(
 
 @dataclass(frozen=True)
 class _Leaf:
+    """The rows that it is grown on, all that get there, and how it could be split."""
+
     rows: Rows
     walkers: Rows
     options: list[PlainBoostSplit]
@@ -242,7 +244,7 @@ class _Grower:
         self.bought = [[bool(has) for has in row] for row in bought]
         self.l2 = l2
         self.least_rows = least_rows
-        self.n_outputs = len(derivatives[0]) // 2
+        self.outputs = range(len(derivatives[0]) // 2)
 
     def open(self, node: int, rows: Rows, walkers: Rows) -> _Leaf:
         """Return a new leaf with every split that it allows."""
@@ -258,99 +260,92 @@ class _Grower:
         self, node: int, rows: Rows, column: int
     ) -> Iterator[PlainBoostSplit]:
         """Yield the splits of a leaf by one column."""
-        asked = self.columns[column]
-        l2, cuts = self.l2, self.list_cuts(rows, asked)
-        if asked.is_category and len(cuts) + 1 > FEW_LEVELS:
-            l2 += CATEGORY_L2
+        asked, l2 = self.columns[column], self.l2
+        if asked.is_category:
+            cuts = self.list_sets(rows, asked)
+            l2 += CATEGORY_L2 if len(cuts) + 1 > FEW_LEVELS else 0.0
+        else:
+            cuts = self.list_cuts(rows, asked)
         payers = [row for row in rows if not self.bought[row][column]]
         charge = asked.price * sum(self.charged[row] for row in payers)
         for goes_left in cuts:
-            left, right = self.part(rows, PlainBoostSplit(node, column, goes_left))
+            left, right = self.part(rows, column, goes_left)
             if self.is_allowed(left) and self.is_allowed(right):
                 gain = self.score(left, l2) + self.score(right, l2)
                 gain -= self.score(rows, l2)
                 yield PlainBoostSplit(node, column, goes_left, gain, charge)
 
     def list_cuts(self, rows: Rows, asked: PlainBoostColumn) -> list[frozenset[int]]:
-        """Return the sets of codes that may go left."""
-        if asked.is_category:
-            order = self.order_levels(rows, asked)
-            return [frozenset(order[:n]) for n in range(1, len(order))]
+        """Return the sets of codes of a number that may go left."""
         shown = sorted({asked.codes[row] for row in rows})
         levels = [code for code in shown if code < asked.n_levels]
+        below = [frozenset(range(level + 1)) for level in levels]
         beyond = {asked.n_levels, asked.n_levels + 1}
-        below = [set(range(level + 1)) for level in levels]
         if len(levels) < len(shown):
             # Some value is missing: it may go right, and it may go left.
-            both = [*below, *(codes | beyond for codes in below)]
-            return [frozenset(codes) for codes in both]
+            return [*below, *(codes | beyond for codes in below)]
+
+        def has_most(codes: frozenset[int]) -> bool:
+            return 2 * sum(asked.codes[row] in codes for row in rows) >= len(rows)
+
         # None is missing: it would go with most rows.
-        return [
-            frozenset(
-                codes | beyond
-                if 2 * sum(asked.codes[row] in codes for row in rows) >= len(rows)
-                else codes
-            )
-            for codes in below
-        ]
+        return [codes | beyond if has_most(codes) else codes for codes in below]
 
-    def order_levels(self, rows: Rows, asked: PlainBoostColumn) -> list[int]:
-        """Return the levels that rows show, by what their leading output tells."""
-        # A missing value is a level, an unknown one is not.
-        by_level = {
-            code: [row for row in rows if asked.codes[row] == code]
+    def list_sets(self, rows: Rows, asked: PlainBoostColumn) -> list[frozenset[int]]:
+        """Return the sets of levels of a category that may go left.
+
+        Levels are put in order by what their leading output tells. A missing value is
+        a level, an unknown one is not.
+        """
+        found = [
+            (code, [row for row in rows if asked.codes[row] == code])
             for code in range(asked.n_levels + 1)
-        }
-        shown = [code for code in by_level if by_level[code]]
+        ]
+        shown = {code: part for code, part in found if part}
 
-        def tell(code: int, output: int) -> tuple[float, float]:
-            first = self.add_up(by_level[code], output)
-            return first, self.add_up(by_level[code], self.n_outputs + output)
+        def told_by(output: int) -> float:
+            sums = [self.add_up(part, output) for part in shown.values()]
+            return sum(g * g / (h + CATEGORY_L2) for g, h in sums)
 
-        def tell_all(output: int) -> float:
-            parts = [tell(code, output) for code in shown]
-            return sum(g * g / (h + CATEGORY_L2) for g, h in parts)
-
-        lead = max(range(self.n_outputs), key=tell_all)
+        lead = max(self.outputs, key=told_by)
 
         def ratio(code: int) -> float:
-            first, second = tell(code, lead)
+            first, second = self.add_up(shown[code], lead)
             return first / (second + CATEGORY_L2)
 
-        return sorted(shown, key=lambda code: (ratio(code), code))
+        order = sorted(shown, key=lambda code: (ratio(code), code))
+        return [frozenset(order[:n]) for n in range(1, len(order))]
 
-    def add_up(self, rows: Rows, term: int) -> float:
-        """Return the sum of one derivative over rows."""
-        return float(sum(self.derivatives[row][term] for row in rows))
+    def add_up(self, rows: Rows, output: int) -> tuple[float, float]:
+        """Return the sums of the first and second derivatives of rows."""
+        second = len(self.outputs) + output
+        return (
+            float(sum(self.derivatives[row][output] for row in rows)),
+            float(sum(self.derivatives[row][second] for row in rows)),
+        )
 
     def is_allowed(self, rows: Rows) -> bool:
         """Return whether rows may be a leaf."""
-        terms = range(self.n_outputs, 2 * self.n_outputs)
-        seconds = sum(self.add_up(rows, term) for term in terms)
+        seconds = sum(self.add_up(rows, output)[1] for output in self.outputs)
         return len(rows) >= self.least_rows and seconds >= LEAST_SECOND
 
     def score(self, rows: Rows, l2: float) -> float:
         """Return how much a leaf lowers the loss, times two."""
-        found = 0.0
-        for k in range(self.n_outputs):
-            first = self.add_up(rows, k)
-            second = self.add_up(rows, self.n_outputs + k)
-            found += first * first / (second + l2 + TINY)
-        return found
+        sums = [self.add_up(rows, output) for output in self.outputs]
+        return float(sum(g * g / (h + l2 + TINY) for g, h in sums))
 
     def leaf_values(self, rows: Rows) -> list[float]:
-        """Return what a leaf says of each output."""
-        n = self.n_outputs
-        return [
-            -self.add_up(rows, k) / (self.add_up(rows, n + k) + self.l2 + TINY)
-            for k in range(n)
-        ]
+        """Return what a leaf says in each output."""
+        sums = [self.add_up(rows, output) for output in self.outputs]
+        return [-g / (h + self.l2 + TINY) for g, h in sums]
 
-    def part(self, rows: Rows, split: PlainBoostSplit) -> tuple[Rows, Rows]:
+    def part(
+        self, rows: Rows, column: int, goes_left: frozenset[int]
+    ) -> tuple[Rows, Rows]:
         """Return the rows that go left, and the others."""
-        codes = self.columns[split.column].codes
-        left = [row for row in rows if codes[row] in split.goes_left]
-        return left, [row for row in rows if codes[row] not in split.goes_left]
+        codes = self.columns[column].codes
+        left = [row for row in rows if codes[row] in goes_left]
+        return left, [row for row in rows if codes[row] not in goes_left]
 
     def buy(self, rows: Rows, column: int) -> None:
         """Note that rows have bought a column."""

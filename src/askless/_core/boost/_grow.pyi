@@ -2,7 +2,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 class TreeGrower:
-    bought: NDArray[np.uint8]
+    bought: memoryview
 
     def __init__(
         self,
@@ -31,7 +31,6 @@ class TreeGrower:
         codes: NDArray[np.uint16],
         sums: NDArray[np.float64],
         rate: float,
-        buys: bool = False,
     ) -> None: ...
     def tree(
         self,

@@ -99,7 +99,7 @@ cdef class TreeGrower:
         self.totals = np.zeros((most, self.width))
         widest = self.widest = int(np.max(n_levels, initial=1)) + 2
         self.room = np.zeros((n_threads, (self.width + 2) * (widest + 2)))
-        # Levels of a number; of a category three numbers for each: one of the order, two
+        # Levels of a number; of a category five numbers for each: one of the order, four
         # to sort by.
         self.order = np.zeros((n_threads, 6 * widest), np.int32)
         is_any = bool(np.any(is_category))
@@ -166,7 +166,7 @@ cdef class TreeGrower:
                 self._share(node, n_leaves - 1, derivatives, columns)
                 self._find(self.left[node], prices, columns)
                 self._find(self.right[node], prices, columns)
-            self._set_values()
+            self._set_values(derivatives)
         return self.n_nodes
 
     cdef void _open(
@@ -380,9 +380,17 @@ cdef class TreeGrower:
         self.unbought[small, self.column[node]] = 0.0
         self.unbought[large, self.column[node]] = 0.0
 
-    cdef void _set_values(self) noexcept nogil:
+    cdef void _set_values(self, const float64_t[:, ::1] derivatives) noexcept nogil:
+        """Work out the value of each leaf from its own rows.
+
+        What is left of larger sums has their rounding, which may be more than all of a
+        small second derivative.
+        """
         cdef int32_t node, k, n = self.n_outputs
         for node in range(self.n_nodes):
+            if self.column[node] >= 0:
+                continue
+            self._sum_leaf(node, derivatives)
             for k in range(n):
                 self.value[node, k] = -self.totals[node, k] / (
                     self.totals[node, n + k] + self.terms.l2 + 1e-12
@@ -403,12 +411,8 @@ cdef class TreeGrower:
 
     def add_walked(
         self, const uint16_t[:, ::1] codes, float64_t[:, ::1] sums, float64_t rate,
-        bint buys=False,
     ):
-        """Add the tree to the sums of any rows, of codes like those of the others.
-
-        With ``buys``, rows are those of the grower, and buy what the tree asks for.
-        """
+        """Add the tree to the sums of any rows, of codes like those of the others."""
         cdef:
             intp_t row
             int32_t node, f, k
@@ -417,8 +421,6 @@ cdef class TreeGrower:
                 node = 0
                 while self.column[node] >= 0:
                     f = self.column[node]
-                    if buys:
-                        self.bought[row, f] = 1
                     if self._is_left(node, f, codes[f, row]):
                         node = self.left[node]
                     else:

@@ -2,7 +2,8 @@
 #
 # A leaf keeps a cell for each level of each column: the gradients of all K outputs, then
 # their second derivatives, then how many rows show the level: 2 K + 1 numbers. After the
-# levels of a column comes the cell of missing values, then that of unknown ones.
+# levels of a column comes the cell of missing values, then that of unknown ones, which a
+# number never has.
 
 from askless._core.base._types cimport float64_t, int32_t, intp_t, uint8_t
 

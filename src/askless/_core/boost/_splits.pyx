@@ -211,7 +211,7 @@ cdef Split split_category(
 
     The first ``cut + 1`` entries of ``order`` go left. A missing value is a level of
     its own; a level that no row of the leaf shows goes right. ``order`` has room for
-    three numbers for each level, missing ones counted in, and two more.
+    five numbers for each level, missing ones counted in, and one more.
     """
     cdef:
         int32_t n = terms.n_outputs, width = 2 * n + 1, b, j, n_seen = 0

@@ -1,4 +1,4 @@
-"""Cost-efficient boosting with a budget: LightGBM grows, the adaptive run spends."""
+"""Cost-efficient boosting with a budget: boosters that buy, run until they are sure."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from askless.learn.boost._calibrate import calibrate
 from askless.learn.boost._candidates import BoostPoint, Candidates, Goal
 from askless.learn.boost._families import (
     FAMILIES,
-    SEVERAL_CLASSES,
     SHARED_LEAVES,
     Plan,
     list_large,
+    shares_trees,
     usual_grid,
 )
 from askless.learn.boost._split import split_rows
@@ -67,13 +67,14 @@ LOSSES = ("error", "log_loss")
 class BudgetBoostClassifier(PolicyClassifier):
     """Boosted trees that keep an average budget, buying features one by one.
 
-    A few boosters are grown with LightGBM's penalties for features that a row has not
-    bought yet, from accurate to cheap. Each is traced on validation rows; then the
-    model and the threshold to stop at that err least within the budget are taken. The
-    error of a model is taken to fall with what it buys: the best of many thresholds
-    overfits the rows that it is chosen on. How sure a row must be is counted in
-    deviations of what is open, which add up as if trees varied independently, or all at
-    once: what errs less is taken.
+    A few boosters are grown with penalties for features that a row has not bought yet,
+    from accurate to cheap: by LightGBM, or with more than three classes by Askless, so
+    that all classes share the trees and what they buy. Each is traced on validation
+    rows; then the model and the threshold to stop at that err least within the budget
+    are taken. The error of a model is taken to fall with what it buys: the best of many
+    thresholds overfits the rows that it is chosen on. How sure a row must be is counted
+    in deviations of what is open, which add up as if trees varied independently, or all
+    at once: what errs less is taken.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ class BudgetBoostClassifier(PolicyClassifier):
         How much costs count, in units of the mean cost: one model each. By default
         twelve from 0 to 0.5 with up to 1,500 rows, and with more seven, or five of more
         than three classes. With more than 5,000 rows, growing with penalties takes
-        long: three from 0.01 to 0.15, and of more than three classes two.
+        long: three from 0.01 to 0.15.
     bagged_tradeoffs : tuple of float, default=None
         The same of boosters that see some of the rows with each tree and some of the
         columns with each split, learn half as fast for twice as many rounds, have twice
@@ -116,11 +117,14 @@ class BudgetBoostClassifier(PolicyClassifier):
         with more than 5,000 none. May be empty.
     n_estimators : int, default=300
         The most rounds of boosting, each of which adds a tree, or one for each class;
-        fewer if the validation loss stops falling.
+        fewer if the validation loss stops falling. Where all classes share the trees,
+        half as many again, but no more than 4,000 trees of single classes, nor fewer
+        than 150 rounds.
     n_leaves : int, default=8
-        Leaves of a tree; bagged boosters have twice as many.
+        Leaves of a tree; those of bagged boosters, and those that all classes share,
+        have twice as many.
     learning_rate : float, default=0.1
-        How much of each tree is added.
+        How much of each tree is added; twice as much where all classes share it.
     l2 : float, default=None
         Shrinks leaves of little weight; 1 by default for more than two classes, where
         single leaves would otherwise grow without bound, and 0 for two.
@@ -160,8 +164,8 @@ class BudgetBoostClassifier(PolicyClassifier):
     count a feature at its full
     price; the run charges groups, delays and prices by outcome as they are.
 
-    ``fit`` takes a :class:`~askless.learn.CodeStore` in place of rows. LightGBM then
-    grows on the codes of the store instead of bins of its own, and its thresholds
+    ``fit`` takes a :class:`~askless.learn.CodeStore` in place of rows. Boosters then
+    grow on the codes of the store instead of bins of their own, and their thresholds
     become the cuts between the same levels, so that the policy decides on raw values as
     the boosters do on codes. It is not the policy of a fit in memory, whose bins
     differ, but errs about as often. Rows to grow on and validation rows are held as
@@ -312,7 +316,7 @@ class BudgetBoostClassifier(PolicyClassifier):
         )
         pairs = [(float(tradeoff), False) for tradeoff in plain]
         pairs += [(float(tradeoff), True) for tradeoff in bagged]
-        is_shared = len(examples.classes) > SEVERAL_CLASSES
+        is_shared = shares_trees(train, len(examples.classes), self.n_leaves)
         small = [
             BoosterPlan(
                 tradeoff,

@@ -18,9 +18,10 @@ from askless.learn.boost._boosters import (
     ForestPlan,
     rank_columns,
 )
+from askless.learn.boost._priced import can_grow
 from askless.problem import PriceList
 
-__all__ = ["FAMILIES", "Grid", "Plan", "list_large", "usual_grid"]
+__all__ = ["FAMILIES", "Grid", "Plan", "list_large", "shares_trees", "usual_grid"]
 
 FAMILIES = ("auto", "boost", "forest")
 # With more rows, naive Bayes is worth its time only where there are several classes, as
@@ -112,6 +113,24 @@ def usual_grid(n_rows: int, n_classes: int = 2) -> Grid:
     return GRID if n_rows <= MANY_ROWS else OF_MANY
 
 
+def shares_trees(train: BoosterRows, n_classes: int, n_leaves: int) -> bool:
+    """Return whether all classes are to share the trees of a booster.
+
+    Not where categories have so many levels that their sums would fill the memory.
+
+    Parameters
+    ----------
+    train : BoosterRows
+        Rows to grow on.
+    n_classes : int
+        How many classes there are.
+    n_leaves : int
+        Leaves of a small booster.
+    """
+    most = max(WIDE_LEAVES, SHARED_LEAVES * n_leaves)
+    return n_classes > SEVERAL_CLASSES and can_grow(train, n_classes, most)
+
+
 def list_large(
     small: BoosterPlan,
     family: str,
@@ -153,7 +172,7 @@ def list_large(
             large.append(replace(wide, tradeoff=0.0, is_shared=False))
             half = replace(small, n_leaves=max(small.n_leaves // SHARED_LEAVES, 2))
             large += [replace(half, tradeoff=t) for t in SHARED_NARROW]
-        elif n_classes == SEVERAL_CLASSES:
+        elif n_classes == SEVERAL_CLASSES and can_grow(train, n_classes, wide.n_leaves):
             large += _list_shared(small, wide)
         if n_columns >= LEAST_COLUMNS:
             few = wide if is_small else replace(wide, n_leaves=MANY_LEAVES)

@@ -26,11 +26,13 @@ from askless.policy import Output
 from askless.problem import Outcome, Test
 from askless.problem._coding import quantile_test
 
-__all__ = ["PricedPlan", "grow_source"]
+__all__ = ["PricedPlan", "can_grow", "grow_source"]
 
 # Levels of a number, and how many sums over levels there are at most: they are added up
 # for each leaf, column, level and class.
 LEVELS, LEAST_LEVELS, MOST_CELLS = 128, 8, 32_000_000
+# Codes of two bytes have room for so many levels, a missing value and an unknown one.
+MOST_LEVELS = 65_533
 # Rows of a leaf, at least.
 LEAST_ROWS = 5
 # Rounds in which the loss of the validation rows does not fall by such a share, after
@@ -104,8 +106,10 @@ class _Codes:
 def _code(rows: BoosterRows, tests: tuple[Test, ...]) -> NDArray[Any]:
     if not isinstance(rows, CodedRows):
         return code_rows(rows.rows.values, tests)
-    missing = np.array([test.missing_code for test in tests])
-    return np.where(np.isnan(rows.matrix), missing, rows.matrix).T
+    # Rows of a store do not tell a missing category from an unknown one: both are taken
+    # for unknown ones, which go right.
+    nothing = [test.missing_code + (test.kind == "category") for test in tests]
+    return np.where(np.isnan(rows.matrix), np.array(nothing), rows.matrix).T
 
 
 def _choose_levels(
@@ -122,6 +126,25 @@ def _choose_levels(
         else test
         for i, test in enumerate(rows.tests)
     )
+
+
+def can_grow(rows: BoosterRows, n_classes: int, n_leaves: int) -> bool:
+    """Return whether the levels of all columns are few enough to be summed up.
+
+    Parameters
+    ----------
+    rows : BoosterRows
+        Rows to grow on.
+    n_classes, n_leaves : int
+        Classes, and the most leaves of a tree.
+    """
+    is_coded = isinstance(rows, CodedRows)
+    levels = [
+        test.n_levels if is_coded or test.kind == "category" else LEAST_LEVELS
+        for test in rows.tests
+    ]
+    n_sums = (sum(levels) + 2 * len(levels)) * n_leaves * (2 * n_classes + 1)
+    return n_sums <= MOST_CELLS and max(levels, default=0) <= MOST_LEVELS
 
 
 def grow_source(
@@ -204,7 +227,8 @@ def _boost(
     sums = np.tile(start, (n_rows, 1))
     held_sums = np.tile(start, (len(held_out.class_ids), 1))
     derivatives = np.empty((n_rows, 2 * n_outputs))
-    every_row = np.arange(n_rows, dtype=np.int32)
+    # A row that weighs nothing is as good as none.
+    some = np.flatnonzero(coded.weights > 0).astype(np.int32)
     columns = _allow(plan, len(coded.tests))
     trees: list[_Tree] = []
     best = log_loss(held_sums, held_out.class_ids, held_out.weights)
@@ -212,7 +236,7 @@ def _boost(
     for _ in range(plan.n_rounds):
         write_derivatives(sums, coded.class_ids, coded.weights, derivatives)
         write_charges(sums, coded.weights, per_row)
-        if grower.grow(derivatives, charged, per_row, every_row, columns) == 1:
+        if grower.grow(derivatives, charged, per_row, some, columns) == 1:
             break  # no split is worth its price, nor will be
         grower.add_grown(sums, plan.learning_rate)
         grower.add_walked(held_out.codes, held_sums, plan.learning_rate)
