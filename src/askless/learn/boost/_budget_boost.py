@@ -33,10 +33,11 @@ from askless.learn.boost._boosters import (
 from askless.learn.boost._calibrate import calibrate
 from askless.learn.boost._candidates import BoostPoint, Candidates, Goal
 from askless.learn.boost._families import (
+    BAGGED_LEAVES,
     FAMILIES,
-    SHARED_LEAVES,
     Plan,
     list_large,
+    shared_factor,
     shares_trees,
     usual_grid,
 )
@@ -122,7 +123,7 @@ class BudgetBoostClassifier(PolicyClassifier):
         than 150 rounds.
     n_leaves : int, default=8
         Leaves of a tree; those of bagged boosters, and those that all classes share,
-        have twice as many.
+        have twice as many, the latter with more than 5,000 rows eight times as many.
     learning_rate : float, default=0.1
         How much of each tree is added; twice as much where all classes share it.
     l2 : float, default=None
@@ -317,12 +318,13 @@ class BudgetBoostClassifier(PolicyClassifier):
         pairs = [(float(tradeoff), False) for tradeoff in plain]
         pairs += [(float(tradeoff), True) for tradeoff in bagged]
         is_shared = shares_trees(train, len(examples.classes), self.n_leaves)
+        times = shared_factor(train.rows.n_rows) if is_shared else 1
         small = [
             BoosterPlan(
                 tradeoff,
                 is_bagged,
                 self.n_estimators,
-                self.n_leaves * (SHARED_LEAVES if is_shared or is_bagged else 1),
+                self.n_leaves * (BAGGED_LEAVES if is_bagged else times),
                 self.learning_rate,
                 self.l2,
                 examples.n_threads,
