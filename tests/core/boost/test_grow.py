@@ -303,13 +303,15 @@ def test_leaves_are_worth_what_their_own_rows_say():
     # The larger side is what is left of sums that are far larger than its own.
     n = 200_000
     columns = one_by_one([[0] * 4 + [1] * (n - 4)], is_category=False)
-    tiny = 1e-13
-    rows = [(1e3, 1e3, 1e3, 1e3)] * 4 + [(1.0, tiny, 1.0, tiny)] * (n - 4)
+    columns = replace(columns, n_outputs=2, l2=0.0)
+    tiny = 1e-16
+    rows = [(-1e3, 1e3, 1e3, 1e3)] * 4 + [(1.0, tiny, 1.0, tiny)] * (n - 4)
     drawn = told_by(columns, rows)
-    grower = columns.grower(n_outputs=2)
+    grower = columns.grower()
     assert drawn.grow(grower) == 3
+    total = tiny * (n - 4)
     value = grower.tree()[6]
-    assert value[-1].tolist() == pytest.approx([-1.0, -tiny * n / (tiny * n + 1e-12)])
+    assert value[-1].tolist() == pytest.approx([-1.0, -total / (total + 1e-12)])
 
 
 @pytest.mark.parametrize("is_category", [False, True])

@@ -19,6 +19,8 @@ from askless.exceptions import (
     InvalidOptionError,
     MissingExtraError,
 )
+from askless.learn.boost import _budget_boost
+from askless.learn.boost._boosters import BoosterPlan
 from askless.learn.boost._calibrate import Stops, fall, fill_budget, trace_stops
 from askless.learn.boost._candidates import Candidates
 from askless.learn.boost._families import usual_grid
@@ -370,6 +372,7 @@ def test_large_boosters_few_columns_and_a_forest_are_among_those_chosen_from():
 
 def test_more_classes_and_many_rows_grow_fewer_boosters():
     few, several = usual_grid(4_000, 3), usual_grid(4_000, 4)
+    assert len(usual_grid(400, 4).apart) > len(several.apart) > 0 == len(few.apart)
     assert len(several.small) < len(few.small)
     assert few.small[-1] == several.small[-1]  # the cheapest end stays
     assert len(several.bagged) == 1
@@ -378,6 +381,60 @@ def test_more_classes_and_many_rows_grow_fewer_boosters():
         assert len(many.small) < len(usual_grid(4_000, n_classes).small)
         assert 0.0 in many.wide  # what errs least is always there
     assert usual_grid(6_000, 4).bagged == ()
+
+
+def plans_of(n_rows, n_classes, **options):
+    """Return what is grown for so many rows, before anything is."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(n_rows, 10)), columns=list("abcdefghij"))
+    boost = BudgetBoostClassifier(random_state=0, **options)
+    plans = []
+    boost._list_folds = lambda *_: []
+
+    def stop(listed, *_):
+        plans.extend(listed)
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_budget_boost, "_grow_all", stop)
+        with pytest.raises(KeyboardInterrupt):
+            boost.fit(X, np.arange(n_rows) % n_classes)
+    return plans
+
+
+def test_with_more_than_three_classes_most_boosters_share_their_trees():
+    def kinds(plans):
+        return [p for p in plans if isinstance(p, BoosterPlan) and not p.is_bagged]
+
+    assert not any(plan.is_shared for plan in kinds(plans_of(400, 2)))
+    of_three = kinds(plans_of(400, 3))
+    assert 0 < sum(plan.is_shared for plan in of_three) < len(of_three) / 2
+    of_four = kinds(plans_of(400, 4))
+    assert sum(plan.is_shared for plan in of_four) > len(of_four) / 2
+    assert not all(plan.is_shared for plan in of_four)
+    assert {p.n_leaves for p in of_four if not p.is_shared} == {8, 31}
+    small = plans_of(400, 4, family="boost", tradeoffs=(0.1,), bagged_tradeoffs=(0.2,))
+    assert [(p.is_shared, p.n_leaves) for p in small] == [(True, 16), (False, 16)]
+    many = plans_of(8_000, 4, family="boost", tradeoffs=(0.1,), bagged_tradeoffs=())
+    assert [(p.is_shared, p.n_leaves) for p in many] == [(True, 64)]
+
+
+def test_several_classes_are_told_apart_within_a_budget():
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.normal(size=(1_500, 4)).round(2), columns=list("abcd"))
+    X["text"] = rng.choice(["x", "y", "z"], 1_500)
+    X.loc[rng.random(1_500) < 0.1, "text"] = None
+    y = 2 * (X.a > 0) + ((X.b > 0) ^ (X.text == "x")).astype(int)
+    boost = BudgetBoostClassifier(budget=3.2, n_estimators=40, random_state=0)
+    boost.fit(X[:1_000], y[:1_000])
+    found, paid = boost.predict_and_cost(X[1_000:])
+    assert np.mean(found != y[1_000:]) < 0.08
+    assert paid.mean() < 3.2
+    assert any(plan.is_shared for plan in shared_plans(boost))
+
+
+def shared_plans(boost):
+    return [p for p in boost._candidates.plans if isinstance(p, BoosterPlan)]
 
 
 def test_fewer_columns_are_the_best_of_more():

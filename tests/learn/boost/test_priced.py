@@ -14,7 +14,7 @@ from askless.learn._examples import KnownRows, StoredExamples
 from askless.learn.boost import _priced
 from askless.learn.boost._booster_rows import BoosterRows, choose_tests
 from askless.learn.boost._compile import compile_source
-from askless.learn.boost._priced import PricedPlan, grow_source
+from askless.learn.boost._priced import PricedPlan, can_grow, grow_source
 from askless.learn.boost._split import split_rows
 from askless.problem import Costs
 from askless.problem._frames import clean_columns
@@ -127,8 +127,8 @@ def rounds(monkeypatch):
             super().add_grown(sums, rate)
             added.grown.append(sums.copy())
 
-        def add_walked(self, codes, sums, rate, buys=False):
-            super().add_walked(codes, sums, rate, buys)
+        def add_walked(self, codes, sums, rate):
+            super().add_walked(codes, sums, rate)
             added.held.append(sums.copy())
 
     monkeypatch.setattr(_priced, "TreeGrower", Recorded)
@@ -316,6 +316,7 @@ def test_rows_of_a_store_are_decided_alike_by_codes_and_by_raw_values(
             cuts = np.array(test.cuts)
             both = np.concatenate([cuts, np.nextafter(cuts, np.inf)])
             raw.loc[:99, test.name] = rng.choice(both, 100)
+    raw.loc[200:300, "text"] = "never seen"
     known = KnownRows(values_of(raw), class_ids_of(score, n_classes))
     none = KnownRows(np.empty((0, 5)), np.zeros(0, dtype=np.uint8))
     examples = StoredExamples(
@@ -332,3 +333,24 @@ def test_rows_of_a_store_are_decided_alike_by_codes_and_by_raw_values(
     np.testing.assert_allclose(found, shares_of(rounds.held[n_rounds - 1]), atol=1e-9)
     by_level = policy.predict_proba(valid.raw_rows.values)
     np.testing.assert_allclose(by_level, found, atol=1e-12)
+
+
+def test_levels_that_would_fill_the_memory_are_not_grown_on(rng):
+    frame = pd.DataFrame(
+        {"a": rng.normal(size=300), "text": rng.choice(list("xy"), 300)}
+    )
+    frame["wide"] = np.arange(300).astype(str)
+    rows = BoosterRows.of(
+        KnownRows(values_of(frame), np.zeros(300, dtype=np.uint8)),
+        choose_tests(values_of(frame), list(frame)),
+    )
+    # 8 levels of a number, 2 and 300 of categories, and two codes more of each.
+    n_sums = (8 + 2 + 300 + 6) * 31 * (2 * 5 + 1)
+    assert can_grow(rows, 5, 31)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_priced, "MOST_CELLS", n_sums - 1)
+        assert not can_grow(rows, 5, 31)
+        patch.setattr(_priced, "MOST_CELLS", n_sums)
+        assert can_grow(rows, 5, 31)
+        patch.setattr(_priced, "MOST_LEVELS", 299)
+        assert not can_grow(rows, 5, 31)
