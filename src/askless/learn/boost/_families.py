@@ -99,8 +99,8 @@ GRID = Grid(
     (0.0, 0.002, 0.03),
     (0.12, 0.25, 0.6),
 )
-# On eight problems of more than three classes rows paid 0.69 of CEGB's cost at its error
-# with a tree for each class, 0.62 with trees that all classes share, 0.60 with both.
+# On eight problems of more than three classes, rows paid 0.69 of CEGB's cost at its
+# error with a tree for each class, 0.62 with trees that all share, 0.60 with both.
 OF_SEVERAL = GRID._replace(
     small=(0.001, 0.01, 0.03, 0.12, 0.5),
     bagged=(0.03,),
