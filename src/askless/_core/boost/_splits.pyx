@@ -2,7 +2,7 @@
 
 from libc.stdlib cimport qsort
 
-from askless._core.base._types cimport float64_t, int32_t, intp_t, uint8_t
+from askless._core.base._types cimport float64_t, int32_t, intp_t
 
 cdef:
     # A leaf whose second derivatives are next to nothing would take any value.
