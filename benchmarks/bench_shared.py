@@ -80,7 +80,7 @@ class Side:
             dearest.append(cost[-1])
         self.cost, self.error = np.array(cost), np.concatenate(error)
         self.test_cost, self.test_error = np.array(test_cost), np.array(test_error)
-        self.ends = min(dearest), max(dearest)
+        self.ends = min(c for c in dearest if c > 0), max(dearest)
 
     def at_cost(self, most: float) -> int:
         """Return what errs least for a mean cost; of equal ones the cheapest."""

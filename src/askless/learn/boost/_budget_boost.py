@@ -109,7 +109,7 @@ class BudgetBoostClassifier(PolicyClassifier):
         How much costs count, in units of the mean cost: one model each. By default
         twelve from 0 to 0.5 with up to 1,500 rows, and with more seven, or five of more
         than three classes. With more than 5,000 rows, growing with penalties takes
-        long: three from 0.01 to 0.15.
+        long: three from 0.01 to 0.15, but five where all classes share the trees.
     bagged_tradeoffs : tuple of float, default=None
         The same of boosters that see some of the rows with each tree and some of the
         columns with each split, learn half as fast for twice as many rounds, have twice
@@ -123,7 +123,7 @@ class BudgetBoostClassifier(PolicyClassifier):
         than 150 rounds.
     n_leaves : int, default=8
         Leaves of a tree; those of bagged boosters, and those that all classes share,
-        have twice as many, the latter with more than 5,000 rows eight times as many.
+        have twice as many, the latter with more than 5,000 rows sixteen times as many.
     learning_rate : float, default=0.1
         How much of each tree is added; twice as much where all classes share it.
     l2 : float, default=None
