@@ -231,14 +231,6 @@ cdef class TreeGrower:
             const uint16_t* codes = &self.codes[f, 0]
             intp_t i
             int32_t row, j, width = self.width
-        if width == 3:
-            for i in range(self.first[node], self.last[node]):
-                row = self.rows[i]
-                cell = cells + 3 * <intp_t>codes[row]
-                cell[0] += derivatives[row, 0]
-                cell[1] += derivatives[row, 1]
-                cell[2] += 1.0
-            return
         for i in range(self.first[node], self.last[node]):
             row = self.rows[i]
             cell = cells + width * <intp_t>codes[row]

@@ -1,4 +1,4 @@
-"""Rows as LightGBM wants them: a matrix.
+"""Rows as boosters want them: a matrix.
 
 This module must not know how boosters are grown.
 """
@@ -23,7 +23,7 @@ __all__ = ["BoosterRows", "choose_tests", "to_matrix"]
 
 @dataclass(frozen=True)
 class BoosterRows:
-    """Rows of known class as they are, for policies, and as a matrix, for LightGBM.
+    """Rows of known class as they are, for policies, and as a matrix, for boosters.
 
     Attributes
     ----------

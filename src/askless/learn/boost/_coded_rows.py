@@ -1,4 +1,4 @@
-"""Rows of a store as LightGBM wants them: levels in place of raw values, and back.
+"""Rows of a store as boosters want them: levels in place of raw values, and back.
 
 A booster of levels compares codes, a policy raw values. A value is on the lower side of
 a cut of the store exactly if its code is, so both decide alike. This module must not

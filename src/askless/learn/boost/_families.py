@@ -157,8 +157,12 @@ def shares_trees(train: BoosterRows, n_classes: int, n_leaves: int) -> bool:
     n_leaves : int
         Leaves of a small booster.
     """
+    return n_classes > SEVERAL_CLASSES and _can_share(train, n_classes, n_leaves)
+
+
+def _can_share(train: BoosterRows, n_classes: int, n_leaves: int) -> bool:
     most = max(MANY_LEAVES, SHARED_MANY * n_leaves)
-    return n_classes > SEVERAL_CLASSES and can_grow(train, n_classes, most)
+    return can_grow(train, n_classes, most)
 
 
 def shared_factor(n_rows: int) -> int:
@@ -210,7 +214,9 @@ def list_large(
         large += [replace(wide, tradeoff=t) for t in grid.wide]
         if wide.is_shared:
             large += _list_apart(small, n_rows, grid)
-        elif n_classes == SEVERAL_CLASSES and can_grow(train, n_classes, wide.n_leaves):
+        elif n_classes == SEVERAL_CLASSES and _can_share(
+            train, n_classes, small.n_leaves
+        ):
             large += _list_shared(small, wide, n_rows)
         if n_columns >= LEAST_COLUMNS:
             few = wide if is_small else replace(wide, n_leaves=MANY_LEAVES)

@@ -166,7 +166,7 @@ def grow_source(
     train, valid : BoosterRows
         Rows to grow on, and validation rows that say when to stop adding trees.
     classes : tuple
-        The classes, more than two.
+        The classes, at least two.
     prices : ndarray of shape (n_columns,)
         What each column costs.
     """
