@@ -7,7 +7,7 @@ tells most. This module must not know losses nor policies.
 
 from cython.parallel import prange, threadid
 
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -25,6 +25,53 @@ cdef:
     float64_t LEAST_GAIN = 1e-9
     # Less work than so many cells is done by one thread.
     intp_t PARALLEL_CELLS = 200_000
+
+
+cdef void fill_column(
+    float64_t* cells, const float64_t* packed, const uint16_t* codes,
+    const int32_t* rows, intp_t n, int32_t width,
+) noexcept nogil:
+    """Add the derivatives of rows to the cells of their levels, and count them."""
+    cdef:
+        float64_t* cell
+        const float64_t* found = packed
+        intp_t i
+        int32_t j
+    for i in range(n):
+        cell = cells + width * <intp_t>codes[rows[i]]
+        for j in range(width - 1):
+            cell[j] += found[j]
+        cell[width - 1] += 1.0
+        found += width - 1
+
+
+cdef inline void add_pair(
+    float64_t* cell, float64_t gradient, float64_t second
+) noexcept nogil:
+    cell[0] += gradient
+    cell[1] += second
+    cell[2] += 1.0
+
+
+cdef void fill_four(
+    float64_t** cells, const float64_t* packed, const uint16_t** codes,
+    const int32_t* rows, intp_t n,
+) noexcept nogil:
+    """Do the same for four columns of two classes.
+
+    Where a column has few levels, each row waits for what the one before has added to
+    the same cell: meanwhile the other columns go on.
+    """
+    cdef:
+        intp_t i, row
+        float64_t gradient, second
+    for i in range(n):
+        row = rows[i]
+        gradient, second = packed[2 * i], packed[2 * i + 1]
+        add_pair(cells[0] + 3 * <intp_t>codes[0][row], gradient, second)
+        add_pair(cells[1] + 3 * <intp_t>codes[1][row], gradient, second)
+        add_pair(cells[2] + 3 * <intp_t>codes[2][row], gradient, second)
+        add_pair(cells[3] + 3 * <intp_t>codes[3][row], gradient, second)
 
 
 cdef class TreeGrower:
@@ -51,8 +98,10 @@ cdef class TreeGrower:
         const int32_t[::1] n_levels
         const uint8_t[::1] is_category
         const float64_t[::1] weights
-        # What each row counts when it is charged, of the tree that grows.
+        # What each row counts when it is charged, of the tree that grows, and whether
+        # any column has a price.
         const float64_t[::1] charged
+        bint is_charged
         readonly uint8_t[:, ::1] bought
         int32_t n_columns, n_outputs, width, n_leaves, n_threads, n_nodes
         intp_t n_rows, n_cells
@@ -73,6 +122,8 @@ cdef class TreeGrower:
         uint8_t[::1] sides
         # The tree that was grown last.
         int32_t[::1] rows, spare, column, cut, left, right, best_column, best_cut
+        # The derivatives of the rows of a leaf, side by side.
+        float64_t[:, ::1] packed
         uint8_t[::1] missing_left, best_side
         float64_t[::1] best_gain
         float64_t[:, ::1] value
@@ -107,6 +158,7 @@ cdef class TreeGrower:
         self.gains, self.cuts = np.zeros(self.n_columns), self._whole(self.n_columns)
         self.sides = np.zeros(self.n_columns, dtype=np.uint8)
         self.rows, self.spare = self._whole(self.n_rows), self._whole(self.n_rows)
+        self.packed = np.empty((self.n_rows, 2 * n_outputs))
         self.column, self.cut = self._whole(most), self._whole(most)
         self.left, self.right = self._whole(most), self._whole(most)
         self.best_column, self.best_cut = self._whole(most), self._whole(most)
@@ -149,6 +201,9 @@ cdef class TreeGrower:
             int32_t node, n_leaves = 1
             intp_t i, n = rows.shape[0]
         self.charged = charged
+        self.is_charged = False
+        for i in range(self.n_columns):
+            self.is_charged |= prices[i] != 0.0
         with nogil:
             for i in range(n):
                 self.rows[i] = rows[i]
@@ -156,6 +211,7 @@ cdef class TreeGrower:
             self._open(0, 0, n, 0)
             self._sum_leaf(0, derivatives)
             self._fill(0, derivatives, columns)
+            self._count_unbought(0)
             self._find(0, prices, columns)
             while n_leaves < self.n_leaves:
                 node = self._best_leaf()
@@ -204,40 +260,60 @@ cdef class TreeGrower:
     ) noexcept nogil:
         """Fill the cells of a leaf, and count the rows that each column would charge."""
         cdef:
-            intp_t n = self.last[node] - self.first[node], i
-            int32_t f, row
+            intp_t first = self.first[node], n = self.last[node] - first, i
+            size_t n_bytes = (self.width - 1) * sizeof(float64_t)
+            int32_t f, n_together = 1
         memset(&self.cells[self.slot[node], 0], 0, self.n_cells * sizeof(float64_t))
+        if n == 0:
+            return
+        for i in range(n):
+            memcpy(&self.packed[i, 0], &derivatives[self.rows[first + i], 0], n_bytes)
+        if self.width == 3:
+            n_together = 4
         for f in prange(
-            self.n_columns, num_threads=self._threads_for(n * self.n_columns)
+            (self.n_columns + n_together - 1) // n_together,
+            num_threads=self._threads_for(n * self.n_columns),
         ):
-            if columns[f]:
-                self._fill_column(node, f, derivatives)
-        for f in range(self.n_columns):
-            self.unbought[node, f] = 0.0
-        for i in range(self.first[node], self.last[node]):
-            row = self.rows[i]
-            for f in range(self.n_columns):
-                self.unbought[node, f] += (
-                    0.0 if self.bought[row, f] else self.charged[row]
-                )
+            self._fill_columns(node, f * n_together, n_together, columns)
 
-    cdef void _fill_column(
-        self, int32_t node, int32_t f, const float64_t[:, ::1] derivatives
+    cdef void _fill_columns(
+        self, int32_t node, int32_t first, int32_t n_together, const uint8_t[::1] columns
     ) noexcept nogil:
+        """Fill the cells of a few columns, as many as there are of these."""
         cdef:
-            float64_t* cells = &self.cells[self.slot[node], self.start[f]]
-            float64_t* cell
-            const float64_t* found
-            const uint16_t* codes = &self.codes[f, 0]
+            float64_t* cells[4]
+            const uint16_t* codes[4]
+            const int32_t* rows = &self.rows[self.first[node]]
+            intp_t n = self.last[node] - self.first[node]
+            int32_t f, n_here = 0
+        for f in range(first, min(first + n_together, self.n_columns)):
+            if columns[f]:
+                cells[n_here] = &self.cells[self.slot[node], self.start[f]]
+                codes[n_here] = &self.codes[f, 0]
+                n_here += 1
+        if n_here == 4:
+            fill_four(cells, &self.packed[0, 0], codes, rows, n)
+            return
+        for f in range(n_here):
+            fill_column(cells[f], &self.packed[0, 0], codes[f], rows, n, self.width)
+
+    cdef void _count_unbought(self, int32_t node) noexcept nogil:
+        """Add up, for each column, what the rows of a leaf count that would buy it."""
+        cdef:
+            float64_t* unbought = &self.unbought[node, 0]
+            const uint8_t* bought
+            float64_t counted
             intp_t i
-            int32_t row, j, width = self.width
+            int32_t f
+        for f in range(self.n_columns):
+            unbought[f] = 0.0
+        if not self.is_charged:
+            return
         for i in range(self.first[node], self.last[node]):
-            row = self.rows[i]
-            cell = cells + width * <intp_t>codes[row]
-            found = &derivatives[row, 0]
-            for j in range(width - 1):
-                cell[j] += found[j]
-            cell[width - 1] += 1.0
+            bought = &self.bought[self.rows[i], 0]
+            counted = self.charged[self.rows[i]]
+            for f in range(self.n_columns):
+                unbought[f] += counted * <float64_t>(1 - bought[f])
 
     cdef void _find(
         self, int32_t node, const float64_t[::1] prices, const uint8_t[::1] columns
@@ -361,6 +437,7 @@ cdef class TreeGrower:
         self.slot[small], self.slot[large] = slot, kept
         self._sum_leaf(small, derivatives)
         self._fill(small, derivatives, columns)
+        self._count_unbought(small)
         for j in range(self.width):
             self.totals[large, j] = self.totals[node, j] - self.totals[small, j]
         rest, taken = &self.cells[kept, 0], &self.cells[slot, 0]
@@ -438,7 +515,11 @@ cdef class TreeGrower:
             int32_t n = self.n_nodes, node
             intp_t i
             float64_t[::1] weight = np.zeros(n)
-        for node in range(n):
+        # Children come after their parents.
+        for node in range(n - 1, -1, -1):
+            if self.column[node] >= 0:
+                weight[node] = weight[self.left[node]] + weight[self.right[node]]
+                continue
             for i in range(self.first[node], self.last[node]):
                 weight[node] += self.weights[self.rows[i]]
         return (

@@ -8,7 +8,7 @@ def write_derivatives(
     out: NDArray[np.float64],
 ) -> None: ...
 def write_charges(
-    sums: NDArray[np.float64],
+    derivatives: NDArray[np.float64],
     weights: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None: ...

@@ -76,7 +76,7 @@ cdef inline float64_t largest(const float64_t* sums, int32_t n) noexcept nogil:
 
 
 def write_charges(
-    const float64_t[:, ::1] sums,
+    const float64_t[:, ::1] derivatives,
     const float64_t[::1] weights,
     float64_t[::1] out,
 ):
@@ -84,29 +84,18 @@ def write_charges(
 
     A row that is sure stops before it buys what later trees ask for. It counts as the
     square root of how open it is: 1 - sum of squared shares, over the most that can be.
+    Second derivatives add up to that times its weight, but for two classes to a quarter.
     """
     cdef:
         intp_t i
-        int32_t n = <int32_t>sums.shape[1]
+        int32_t k, n = <int32_t>derivatives.shape[1] // 2
+        float64_t factor = 4.0 if n == 1 else 1.0, open_weight
     with nogil:
-        for i in range(sums.shape[0]):
-            out[i] = weights[i] * sqrt(openness(&sums[i, 0], n))
-
-
-cdef inline float64_t openness(const float64_t* sums, int32_t n) noexcept nogil:
-    cdef:
-        int32_t k
-        float64_t most, share, total = 0.0, squares = 0.0
-    if n == 1:
-        share = 1.0 / (1.0 + exp(-sums[0]))
-        return 4.0 * share * (1.0 - share)
-    most = largest(sums, n)
-    for k in range(n):
-        share = exp(sums[k] - most)
-        total += share
-        squares += share * share
-    share = 1.0 - squares / (total * total)
-    return max(share, 0.0) * n / (n - 1.0)
+        for i in range(derivatives.shape[0]):
+            open_weight = 0.0
+            for k in range(n, 2 * n):
+                open_weight += derivatives[i, k]
+            out[i] = sqrt(weights[i] * factor * open_weight)
 
 
 def log_loss(

@@ -2,7 +2,7 @@
 
 from libc.stdlib cimport qsort
 
-from askless._core.base._types cimport float64_t, int32_t, intp_t
+from askless._core.base._types cimport float64_t, int32_t, intp_t, uint8_t
 
 cdef:
     # A leaf whose second derivatives are next to nothing would take any value.
@@ -129,6 +129,45 @@ cdef inline void score_levels(
             before[i] += second[i]
 
 
+cdef inline void try_levels_of_two(
+    const float64_t* cells, int32_t n_levels, const float64_t* first,
+    const float64_t* total, const Terms* terms, uint8_t side, Split* best,
+) noexcept nogil:
+    """Do what `add_up` and `score_levels` do, of one output, in one go.
+
+    Better cuts than the best so far take its place.
+    """
+    cdef:
+        float64_t gradient = first[0], second = first[1], n_left = first[2]
+        float64_t l2 = terms.l2 + 1e-12, least = terms.least_rows
+        float64_t base = score(total, 1, terms.l2), rest, below, beside, gain
+        const float64_t* cell
+        int32_t b
+    for b in range(n_levels):
+        cell = cells + 3 * <intp_t>b
+        if cell[2] < 0.5:
+            continue
+        gradient += cell[0]
+        second += cell[1]
+        n_left += cell[2]
+        if total[2] - n_left < least:
+            break
+        if n_left < least or second < LEAST_SECOND or total[1] - second < LEAST_SECOND:
+            continue
+        rest = total[0] - gradient
+        below = second + l2
+        beside = total[1] - second + l2
+        gain = (
+            gradient * gradient * beside + rest * rest * below
+        ) / (below * beside) - base
+        if gain > best.gain:
+            best.gain = gain
+            best.cut = b
+            best.missing_left = side
+            if not best.has_missing:
+                best.missing_left = 2 * n_left >= total[2]
+
+
 cdef Split split_number(
     const float64_t* cells, int32_t n_levels, const float64_t* total, const Terms* terms,
     intp_t stride, float64_t* sums, int32_t* level,
@@ -156,6 +195,9 @@ cdef Split split_number(
     for side in range(2 if best.has_missing else 1):
         for j in range(width):
             first[j] = missing[j] if side else 0.0
+        if n == 1:
+            try_levels_of_two(cells, n_levels, first, total, terms, side, &best)
+            continue
         n_seen = add_up(
             cells, n_levels, first, total, terms, stride, sums, level
         )

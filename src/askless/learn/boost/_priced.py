@@ -235,7 +235,7 @@ def _boost(
     n_kept = 0
     for _ in range(plan.n_rounds):
         write_derivatives(sums, coded.class_ids, coded.weights, derivatives)
-        write_charges(sums, coded.weights, per_row)
+        write_charges(derivatives, coded.weights, per_row)
         if grower.grow(derivatives, charged, per_row, some, columns) == 1:
             break  # no split is worth its price, nor will be
         grower.add_grown(sums, plan.learning_rate)
