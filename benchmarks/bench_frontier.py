@@ -154,7 +154,7 @@ def measure_cegb(
     known = {
         (plan.n_leaves, plan.tradeoff): i
         for i, plan in enumerate(ours.plans)
-        if plan.family == "boost" and not plan.is_shared
+        if plan.family == "boost" and not plan.is_own
     }
     folds = list_folds(boost, parts)
     found = []

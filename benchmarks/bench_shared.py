@@ -29,7 +29,7 @@ from askless.learn._examples import KnownRows
 from askless.learn.boost._booster_rows import BoosterRows, choose_tests
 from askless.learn.boost._boosters import BoosterPlan, grow_policy
 from askless.learn.boost._calibrate import fall, list_thresholds, trace_both
-from askless.learn.boost._families import SHARED_LEAVES
+from askless.learn.boost._families import OWN_LEAVES
 from askless.problem import Costs
 
 ROWS = (4_000, 1_000, 2_000)
@@ -39,10 +39,10 @@ N_ROUNDS, N_COSTS = 100, 10
 
 def list_plans(is_shared: bool) -> list[BoosterPlan]:
     """Return the boosters of one side."""
-    leaves = 8 * (SHARED_LEAVES if is_shared else 1)
+    leaves = 8 * (OWN_LEAVES if is_shared else 1)
     pairs = [(t, leaves) for t in SMALL] + [(t, 31) for t in WIDE]
     return [
-        BoosterPlan(t, False, N_ROUNDS, n, 0.1, None, 1, is_shared=is_shared)
+        BoosterPlan(t, False, N_ROUNDS, n, 0.1, None, 1, is_own=is_shared)
         for t, n in pairs
     ]
 

@@ -13,6 +13,7 @@ from askless.testing._reference_boost import (
     plain_charged_tree,
     plain_charges,
     plain_derivatives,
+    plain_drawn_columns,
     plain_log_loss,
 )
 from askless.testing._reference_codes import encode_category, encode_number
@@ -87,6 +88,7 @@ __all__ = [
     "plain_charged_tree",
     "plain_charges",
     "plain_derivatives",
+    "plain_drawn_columns",
     "plain_ensemble_answer",
     "plain_ensemble_state",
     "plain_errors",

@@ -10,6 +10,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from askless.testing._reference_keys import plain_key
+
 __all__ = [
     "PlainBoostColumn",
     "PlainBoostSplit",
@@ -17,6 +19,7 @@ __all__ = [
     "plain_charged_tree",
     "plain_charges",
     "plain_derivatives",
+    "plain_drawn_columns",
     "plain_log_loss",
 ]
 
@@ -139,6 +142,8 @@ def plain_charged_tree(
     n_leaves: int,
     l2: float = 0.0,
     least_rows: int = 1,
+    n_drawn: int = 0,
+    seed: int = 0,
     like: Sequence[PlainBoostSplit] = (),
 ) -> PlainBoostTree:
     """Grow a tree, best split first, each charged to the rows that have not bought.
@@ -157,6 +162,8 @@ def plain_charged_tree(
         The rows to grow on; the others only walk the tree.
     n_leaves, l2, least_rows
         Leaves, at most; what shrinks them; rows of a leaf, at least.
+    n_drawn, seed : int
+        See :func:`plain_drawn_columns`.
     like : sequence of PlainBoostSplit, optional
         The splits of another tree, which are made where none is better.
 
@@ -178,6 +185,7 @@ def plain_charged_tree(
     [True, False]
     """
     grower = _Grower(columns, derivatives, charged, bought, l2, least_rows)
+    grower.n_drawn, grower.seed = n_drawn, seed
     every = list(range(len(derivatives)))
     # By their numbers, which rise, so that the first of equal leaves is met first.
     leaves = {0: grower.open(0, list(rows), every)}
@@ -201,6 +209,37 @@ def plain_charged_tree(
         for row in leaf.walkers:
             values[row] = told
     return PlainBoostTree(splits, values, grower.bought)
+
+
+def plain_drawn_columns(
+    may_ask: Sequence[int], n_drawn: int, seed: int, node: int
+) -> list[int]:
+    """Return the columns that the split of a leaf may ask for.
+
+    Parameters
+    ----------
+    may_ask : sequence of int
+        Those that the tree may ask for.
+    n_drawn : int
+        How many of them are drawn; 0 for all.
+    seed, node : int
+        What they are drawn by: the seed of the tree, and the number of the leaf.
+
+    Examples
+    --------
+    >>> plain_drawn_columns([4, 7, 9], 0, seed=1, node=0)
+    [4, 7, 9]
+    >>> len(set(plain_drawn_columns([4, 7, 9], 2, seed=1, node=0)))
+    2
+    """
+    if not 0 < n_drawn < len(may_ask):
+        return list(may_ask)
+    deck, key, drawn = list(may_ask), plain_key(seed, node), []
+    for i in range(n_drawn):
+        place = i + ((plain_key(key, i) >> 32) * (len(deck) - i) >> 32)
+        deck[i], deck[place] = deck[place], deck[i]
+        drawn.append(deck[i])
+    return drawn
 
 
 def _choose(
@@ -245,13 +284,15 @@ class _Grower:
         self.l2 = l2
         self.least_rows = least_rows
         self.outputs = range(len(derivatives[0]) // 2)
+        self.n_drawn = self.seed = 0
 
     def open(self, node: int, rows: Rows, walkers: Rows) -> _Leaf:
         """Return a new leaf with every split that it allows."""
+        may_ask = [i for i, asked in enumerate(self.columns) if asked.may_ask]
+        drawn = plain_drawn_columns(may_ask, self.n_drawn, self.seed, node)
         options = [
             split
-            for column, asked in enumerate(self.columns)
-            if asked.may_ask
+            for column in sorted(drawn)
             for split in self.list_splits(node, rows, column)
         ]
         return _Leaf(rows, walkers, options)

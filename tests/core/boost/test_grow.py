@@ -52,11 +52,14 @@ class Round:
     charged: NDArray[np.float64]
     rows: NDArray[np.int32]
     columns: NDArray[np.uint8]
+    n_drawn: int = 0
+    seed: int = 0
 
     def grow(self, grower):
         return grower.grow(
-            self.derivatives, self.prices, self.charged, self.rows, self.columns
-        )
+            self.derivatives, self.prices, self.charged, self.rows, self.columns,
+            self.n_drawn, self.seed,
+        )  # fmt: skip
 
 
 def random_codes(rng, n_levels, is_category, n_rows, *, is_new=False):
@@ -112,6 +115,8 @@ def random_round(rng, columns, *, prices=(0.0, 0.1, 0.5, 0.5, 1e6)):
         rng.integers(0, 9, n_rows) / 8,
         np.sort(rng.permutation(n_rows)[:n_some]).astype(np.int32),
         (rng.random(n_columns) < 0.8).astype(np.uint8),
+        int(rng.choice([0, rng.integers(n_columns + 2)])),
+        int(rng.integers(2**63)),
     )
 
 
@@ -143,7 +148,8 @@ def grow_plainly(columns, drawn, bought, like=()):
     return plain_charged_tree(
         asked, drawn.derivatives.tolist(), drawn.charged.tolist(), bought.tolist(),
         drawn.rows.tolist(), n_leaves=columns.n_leaves, l2=columns.l2,
-        least_rows=columns.least_rows, like=like,
+        least_rows=columns.least_rows, n_drawn=drawn.n_drawn, seed=drawn.seed,
+        like=like,
     )  # fmt: skip
 
 
@@ -205,7 +211,7 @@ def test_the_nodes_of_a_tree_are_those_that_rows_walk(columns, rng):
     drawn, grower = random_round(rng, columns, prices=(0.0, 0.1)), columns.grower()
     drawn.grow(grower)
     before = bought_by(grower)
-    value, weight = grower.tree()[6:]
+    value = grower.tree()[6]
     new = random_codes(rng, columns.n_levels, columns.is_category, 30, is_new=True)
     leaves = [path[-1] for path in walk_slowly(grower, columns, new)]
     sums = rng.normal(size=(30, columns.n_outputs))
@@ -213,12 +219,24 @@ def test_the_nodes_of_a_tree_are_those_that_rows_walk(columns, rng):
     grower.add_walked(new, sums, 0.5)
     assert np.array_equal(sums, expected)
     assert np.array_equal(bought_by(grower), before)
-    # The rows that it was grown on, and no others, weigh.
+
+
+@pytest.mark.parametrize("by_rows", [0.0, 0.25, 1.0])
+@given(columns=all_columns(), rng=generators())
+def test_nodes_weigh_what_their_rows_and_second_derivatives_do(by_rows, columns, rng):
+    drawn, grower = random_round(rng, columns, prices=(0.0, 0.1)), columns.grower()
+    n_nodes, n = drawn.grow(grower), columns.n_outputs
+    # The rows that it was grown on, and no others.
     paths = walk_slowly(grower, columns, columns.codes[:, drawn.rows])
-    weights = np.zeros(len(weight))
+    rows, seconds = np.zeros((n_nodes, 1)), np.zeros((n_nodes, n))
     for row, path in zip(drawn.rows, paths, strict=True):
-        weights[path] += columns.weights[row]
-    assert np.array_equal(weight, weights)
+        rows[path] += columns.weights[row]
+        seconds[path] += drawn.derivatives[row, n:]
+    some = [part / np.where(part[0] > 0, part[0], 1) for part in (rows, seconds)]
+    expected = by_rows * some[0] + (1 - by_rows) * some[1]
+    weight = grower.tree(by_rows)[7]
+    assert weight.shape == (n_nodes, n)
+    np.testing.assert_allclose(weight, expected, rtol=1e-12)
 
 
 @given(columns=all_columns(), rng=generators())

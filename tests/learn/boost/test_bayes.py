@@ -131,7 +131,7 @@ def test_few_rows_are_given_naive_bayes_and_blends_to_choose_from():
     alone = {
         plan.tradeoff: model
         for plan, model in zip(plans, boost.models_, strict=True)
-        if plan.family == "boost" and plan.is_shared and plan.n_leaves == 16
+        if plan.family == "boost" and plan.is_own and plan.n_leaves == 16
     }
     n_bayes = boost.models_[families.index("bayes")].trees.n_trees
     n_boosted = [m.trees.n_trees - n_bayes for m in blended]

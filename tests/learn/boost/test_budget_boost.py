@@ -379,7 +379,7 @@ def test_more_classes_and_many_rows_grow_fewer_boosters():
     for n_classes in (2, 4):
         many, usual = (usual_grid(n, n_classes) for n in (6_000, 4_000))
         assert sum(map(len, many)) < sum(map(len, usual))
-        assert 0.0 in many.wide  # what errs least is always there
+        assert 0.0 in many.wide + many.apart_wide  # what errs least is always there
     assert usual_grid(6_000, 4).bagged == ()
 
 
@@ -406,17 +406,25 @@ def test_with_more_than_three_classes_most_boosters_share_their_trees():
     def kinds(plans):
         return [p for p in plans if isinstance(p, BoosterPlan) and not p.is_bagged]
 
-    assert not any(plan.is_shared for plan in kinds(plans_of(400, 2)))
+    assert not any(plan.is_own for plan in kinds(plans_of(400, 2)))
     of_three = kinds(plans_of(400, 3))
-    assert 0 < sum(plan.is_shared for plan in of_three) < len(of_three) / 2
+    assert 0 < sum(plan.is_own for plan in of_three) < len(of_three) / 2
     of_four = kinds(plans_of(400, 4))
-    assert sum(plan.is_shared for plan in of_four) > len(of_four) / 2
-    assert not all(plan.is_shared for plan in of_four)
-    assert {p.n_leaves for p in of_four if not p.is_shared} == {8, 31}
+    assert sum(plan.is_own for plan in of_four) > len(of_four) / 2
+    assert not all(plan.is_own for plan in of_four)
+    assert {p.n_leaves for p in of_four if not p.is_own} == {8, 31}
     small = plans_of(400, 4, family="boost", tradeoffs=(0.1,), bagged_tradeoffs=(0.2,))
-    assert [(p.is_shared, p.n_leaves) for p in small] == [(True, 16), (False, 16)]
+    assert [(p.is_own, p.n_leaves) for p in small] == [(True, 16), (False, 16)]
     many = plans_of(8_000, 4, family="boost", tradeoffs=(0.1,), bagged_tradeoffs=())
-    assert [(p.is_shared, p.n_leaves) for p in many] == [(True, 128)]
+    assert [(p.is_own, p.n_leaves) for p in many] == [(True, 128)]
+
+
+def test_with_many_rows_of_two_classes_boosters_with_penalties_are_ours():
+    plans = plans_of(8_000, 2)
+    assert all(plan.is_own for plan in plans if plan.tradeoff > 0)
+    # LightGBM's default is always there.
+    assert [(p.tradeoff, p.n_leaves) for p in plans if not p.is_own] == [(0.0, 31)]
+    assert not any(getattr(plan, "is_own", False) for plan in plans_of(4_000, 2))
 
 
 def test_several_classes_are_told_apart_within_a_budget():
@@ -430,10 +438,10 @@ def test_several_classes_are_told_apart_within_a_budget():
     found, paid = boost.predict_and_cost(X[1_000:])
     assert np.mean(found != y[1_000:]) < 0.08
     assert paid.mean() < 3.2
-    assert any(plan.is_shared for plan in shared_plans(boost))
+    assert any(plan.is_own for plan in own_plans(boost))
 
 
-def shared_plans(boost):
+def own_plans(boost):
     return [p for p in boost._candidates.plans if isinstance(p, BoosterPlan)]
 
 

@@ -8,19 +8,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from askless._core.boost._grow import TreeGrower
 from askless.learn import CodeStore
 from askless.learn._examples import KnownRows, StoredExamples
-from askless.learn.boost import _priced
+from askless.learn.boost import _levels, _rounds
 from askless.learn.boost._booster_rows import BoosterRows, choose_tests
 from askless.learn.boost._compile import compile_source
-from askless.learn.boost._priced import PricedPlan, can_grow, grow_source
+from askless.learn.boost._levels import can_grow
+from askless.learn.boost._priced import grow_source
+from askless.learn.boost._rounds import PricedPlan
 from askless.learn.boost._split import split_rows
 from askless.problem import Costs
 from askless.problem._frames import clean_columns
 from askless.testing import plain_log_loss
 
 PLAN = PricedPlan(tradeoff=0.02, n_rounds=40, n_leaves=6, learning_rate=0.3)
+# Each round of some of the rows, each split from some of the columns.
+DRAWN = replace(PLAN, row_share=0.6, column_share=0.5)
+APART = replace(PLAN, is_apart=True)
 PRICES = np.array([3.0, 2.0, 1.0, 5.0, 1.0])
 CLASSES = ("p", "q", "r", "s", "t")
 
@@ -97,7 +101,7 @@ def make_problem(rng, n_classes=3, n_rows=700, *, only_numbers=False):
 def put_on_cuts(rng, raw, train, n_classes):
     """Return rows of which many lie on a cut, or next to it."""
     raw = raw.copy()
-    tests = _priced._choose_levels(train, n_classes, PLAN.n_leaves)
+    tests = _levels.choose_levels(train, n_classes, PLAN.n_leaves)
     for test in tests:
         if test.kind == "number":
             cuts = np.array(test.cuts)
@@ -111,27 +115,38 @@ def put_on_cuts(rng, raw, train, n_classes):
 
 @dataclass
 class Rounds:
-    """The sums of rows to grow on, and of validation rows, after each round."""
+    """The sums of rows to grow on and of validation rows, and the loss of these.
+
+    First before there is any tree, then after each round.
+    """
 
     grown: list
     held: list
+    losses: list
+
+    @property
+    def n_kept(self):
+        """How many rounds are kept."""
+        best = 0
+        for number, loss in enumerate(self.losses):
+            if loss < self.losses[best] * (1 - _rounds.LEAST_FALL):
+                best = number
+        return best
 
 
 @pytest.fixture
 def rounds(monkeypatch):
     """What growers add up, round by round."""
-    added = Rounds([], [])
+    added = Rounds([], [], [])
 
-    class Recorded(TreeGrower):
-        def add_grown(self, sums, rate):
-            super().add_grown(sums, rate)
-            added.grown.append(sums.copy())
+    class Recorded(_rounds._Booster):
+        def loss(self):
+            added.grown.append(self.sums.copy())
+            added.held.append(self.held_sums.copy())
+            added.losses.append(super().loss())
+            return added.losses[-1]
 
-        def add_walked(self, codes, sums, rate):
-            super().add_walked(codes, sums, rate)
-            added.held.append(sums.copy())
-
-    monkeypatch.setattr(_priced, "TreeGrower", Recorded)
+    monkeypatch.setattr(_rounds, "_Booster", Recorded)
     return added
 
 
@@ -161,17 +176,21 @@ def _list_numbers(source):
 
 @pytest.mark.parametrize("only_numbers", [False, True], ids=["columns", "matrix"])
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
-def test_a_policy_says_what_the_grower_adds_up(rng, rounds, n_classes, only_numbers):
+@pytest.mark.parametrize("plan", [PLAN, DRAWN, APART], ids=["all", "drawn", "apart"])
+def test_a_policy_says_what_the_grower_adds_up(
+    rng, rounds, plan, n_classes, only_numbers
+):
     problem = make_problem(rng, n_classes, only_numbers=only_numbers)
-    source = problem.grow(PLAN)
-    n_rounds = len(source.trees) // problem.n_sums
-    assert 3 < n_rounds <= len(rounds.held)
+    source = problem.grow(plan)
+    n_rounds = rounds.n_kept
+    assert n_rounds > 3
+    assert len(source.trees) <= n_rounds * problem.n_sums
     assert source.output.link == ("logit" if n_classes == 2 else "softmax")
     whole = problem.compile(source, is_complete=True)
     found = whole.predict_proba(problem.train.rows.values)
-    expected = shares_of(rounds.grown[n_rounds - 1])
+    expected = shares_of(rounds.grown[n_rounds])
     np.testing.assert_allclose(found, expected, atol=1e-9)
-    expected = shares_of(rounds.held[n_rounds - 1])
+    expected = shares_of(rounds.held[n_rounds])
     np.testing.assert_allclose(whole.predict_proba(problem.raw), expected, atol=1e-9)
     # A row that stops once it is settled decides alike, and pays less.
     policy = problem.compile(source)
@@ -190,8 +209,10 @@ def test_no_tree_is_kept_that_validation_rows_do_not_want(rng, rounds):
     weights = [1.0] * len(class_ids)
     losses = [plain_log_loss(sums.tolist(), class_ids, weights) for sums in rounds.held]
     n_kept = len(source.trees) // problem.n_sums
-    assert losses[n_kept - 1] * (1 - _priced.LEAST_FALL) <= min(losses)
-    assert n_kept < len(losses) <= n_kept + _priced.PATIENCE
+    assert losses == pytest.approx(rounds.losses)
+    assert n_kept == rounds.n_kept
+    assert losses[n_kept] * (1 - _rounds.LEAST_FALL) <= min(losses)
+    assert n_kept < len(losses) <= n_kept + 1 + _rounds.PATIENCE
 
 
 def test_validation_rows_of_no_known_class_are_left_out(rng, rounds):
@@ -204,6 +225,48 @@ def test_validation_rows_of_no_known_class_are_left_out(rng, rounds):
     both = replace(problem, valid=BoosterRows.of(all_rows, tests))
     assert_same_trees(both.grow(PLAN), some.grow(PLAN))
     assert {len(sums) for sums in rounds.held} == {np.count_nonzero(~unknown)}
+
+
+def test_a_round_has_a_tree_for_each_class_if_they_are_apart(rng, rounds):
+    problem = make_problem(rng, n_classes=3)
+    source = problem.grow(APART)
+    found = [tree.output for tree in source.trees]
+    assert len(found) == 3 * rounds.n_kept
+    assert found == [0, 1, 2] * rounds.n_kept
+    columns = {tuple(tree.feature.tolist()) for tree in source.trees[:3]}
+    assert len(columns) > 1
+    # Of two classes there is one sum, whatever the plan says.
+    two = make_problem(rng, n_classes=2)
+    assert_same_trees(two.grow(APART), two.grow(PLAN))
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_rows_and_columns_are_drawn_alike_each_time(rng, n_classes):
+    problem = make_problem(rng, n_classes)
+    assert_same_trees(problem.grow(DRAWN), problem.grow(DRAWN))
+    some_rows, some_columns = (
+        replace(PLAN, row_share=0.6),
+        replace(PLAN, column_share=0.5),
+    )
+    sources = [problem.grow(plan) for plan in (PLAN, some_rows, some_columns, DRAWN)]
+    for i, source in enumerate(sources):
+        for other in sources[:i]:
+            assert_same_trees(source, other, is_same=False)
+
+
+def test_rounds_that_draw_nothing_of_use_are_passed_over(rng, rounds):
+    # One of two columns says all; a split may ask for the other one alone.
+    class_ids = np.arange(400) % 2
+    frame = pd.DataFrame({"a": class_ids + 0.0, "none": np.zeros(400)})
+    rows = rows_of(frame, class_ids)
+    problem = Problem(rows, rows, frame, 2)
+    source = problem.grow(replace(PLAN, column_share=0.5), np.ones(2))
+    assert rounds.n_kept > len(source.trees) > 3
+    # Without drawing, the first idle round ends it.
+    rounds.losses.clear()
+    nothing = problem.grow(replace(PLAN, tradeoff=1e9), np.ones(2))
+    assert len(rounds.losses) == 1
+    assert len(nothing.trees) == 1
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -257,10 +320,11 @@ def test_threads_do_not_change_trees(rng):
     # Rows of a tree, times columns, are enough for all threads.
     problem = make_problem(rng, n_rows=45_000)
     assert problem.train.matrix.size > 200_000
-    few = replace(PLAN, n_rounds=3)
-    one, two = (problem.grow(replace(few, n_jobs=n_jobs)) for n_jobs in (1, 2))
-    assert_same_trees(one, two)
-    assert len(one.trees) == 9
+    for plan in (PLAN, DRAWN, APART):
+        few = replace(plan, n_rounds=3)
+        one, two = (problem.grow(replace(few, n_jobs=n_jobs)) for n_jobs in (1, 2))
+        assert_same_trees(one, two)
+        assert len(one.trees) == 9
 
 
 def test_only_the_columns_of_the_plan_are_bought(rng):
@@ -326,11 +390,11 @@ def test_rows_of_a_store_are_decided_alike_by_codes_and_by_raw_values(
     train, valid = split_rows(examples, 0.2, 0)
     problem = Problem(train, valid, raw, n_classes)
     source = problem.grow(PLAN)
-    n_rounds = len(source.trees) // problem.n_sums
-    assert n_rounds > 3
+    assert rounds.n_kept > 3
     policy = problem.compile(source, is_complete=True)
     found = policy.predict_proba(raw)
-    np.testing.assert_allclose(found, shares_of(rounds.held[n_rounds - 1]), atol=1e-9)
+    expected = shares_of(rounds.held[rounds.n_kept])
+    np.testing.assert_allclose(found, expected, atol=1e-9)
     by_level = policy.predict_proba(valid.raw_rows.values)
     np.testing.assert_allclose(by_level, found, atol=1e-12)
 
@@ -348,9 +412,9 @@ def test_levels_that_would_fill_the_memory_are_not_grown_on(rng):
     n_sums = (8 + 2 + 300 + 6) * 31 * (2 * 5 + 1)
     assert can_grow(rows, 5, 31)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_priced, "MOST_CELLS", n_sums - 1)
+        patch.setattr(_levels, "MOST_CELLS", n_sums - 1)
         assert not can_grow(rows, 5, 31)
-        patch.setattr(_priced, "MOST_CELLS", n_sums)
+        patch.setattr(_levels, "MOST_CELLS", n_sums)
         assert can_grow(rows, 5, 31)
-        patch.setattr(_priced, "MOST_LEVELS", 299)
+        patch.setattr(_levels, "MOST_LEVELS", 299)
         assert not can_grow(rows, 5, 31)

@@ -24,6 +24,8 @@ class TreeGrower:
         charged: NDArray[np.float64],
         rows: NDArray[np.int32],
         columns: NDArray[np.uint8],
+        n_drawn: int = 0,
+        seed: int = 0,
     ) -> int: ...
     def add_grown(self, sums: NDArray[np.float64], rate: float) -> None: ...
     def add_walked(
@@ -34,6 +36,7 @@ class TreeGrower:
     ) -> None: ...
     def tree(
         self,
+        by_rows: float = 1.0,
     ) -> tuple[
         NDArray[np.int32],
         NDArray[np.int32],

@@ -17,7 +17,9 @@ from askless._core.base._types cimport (
     intp_t,
     uint8_t,
     uint16_t,
+    uint64_t,
 )
+from askless._core.base._keys cimport draw_below, mix_with
 from askless._core.boost._splits cimport Split, Terms, split_category, split_number
 
 cdef:
@@ -74,6 +76,12 @@ cdef void fill_four(
         add_pair(cells[3] + 3 * <intp_t>codes[3][row], gradient, second)
 
 
+cdef object share_out(float64_t[:, ::1] weights):
+    """Return weights of nodes as shares of the first one's, which may be nothing."""
+    found = np.asarray(weights)
+    return found / np.where(found[0] > 0.0, found[0], 1.0)
+
+
 cdef class TreeGrower:
     """Rows by their codes, and which columns each of them has bought.
 
@@ -120,6 +128,12 @@ cdef class TreeGrower:
         float64_t[::1] gains
         int32_t[::1] cuts
         uint8_t[::1] sides
+        # Which columns the split of a leaf may ask for, all of them in the order in
+        # which they are drawn, and how many are.
+        uint8_t[::1] drawn
+        int32_t[::1] deck
+        int32_t n_drawn
+        uint64_t seed
         # The tree that was grown last.
         int32_t[::1] rows, spare, column, cut, left, right, best_column, best_cut
         # The derivatives of the rows of a leaf, side by side.
@@ -157,6 +171,8 @@ cdef class TreeGrower:
         self.goes_left = np.zeros((most, widest if is_any else 1), np.uint8)
         self.gains, self.cuts = np.zeros(self.n_columns), self._whole(self.n_columns)
         self.sides = np.zeros(self.n_columns, dtype=np.uint8)
+        self.drawn = np.zeros(self.n_columns, dtype=np.uint8)
+        self.deck = self._whole(self.n_columns)
         self.rows, self.spare = self._whole(self.n_rows), self._whole(self.n_rows)
         self.packed = np.empty((self.n_rows, 2 * n_outputs))
         self.column, self.cut = self._whole(most), self._whole(most)
@@ -179,6 +195,8 @@ cdef class TreeGrower:
         const float64_t[::1] charged,
         const int32_t[::1] rows,
         const uint8_t[::1] columns,
+        int32_t n_drawn=0,
+        uint64_t seed=0,
     ):
         """Grow a tree; return how many nodes it has.
 
@@ -196,11 +214,15 @@ cdef class TreeGrower:
             The rows to grow on, in ascending order.
         columns : array of shape (n_columns,)
             Which columns the tree may ask for.
+        n_drawn : int
+            Of these, as many as the split of each leaf may choose from; 0 for all.
+        seed : int
+            Draws them.
         """
         cdef:
             int32_t node, n_leaves = 1
             intp_t i, n = rows.shape[0]
-        self.charged = charged
+        self.charged, self.n_drawn, self.seed = charged, n_drawn, seed
         self.is_charged = False
         for i in range(self.n_columns):
             self.is_charged |= prices[i] != 0.0
@@ -326,8 +348,9 @@ cdef class TreeGrower:
         self.best_column[node] = -1
         if self.totals[node, self.width - 1] < 2 * self.terms.least_rows:
             return
+        self._draw_columns(node, columns)
         for f in prange(self.n_columns, num_threads=self._threads_for(self.n_cells)):
-            self._find_column(node, f, columns[f], threadid())
+            self._find_column(node, f, self.drawn[f], threadid())
         for f in range(self.n_columns):
             if self.gains[f] <= 0.0:
                 continue
@@ -337,6 +360,26 @@ cdef class TreeGrower:
                 self.best_column[node] = f
                 self.best_cut[node] = self.cuts[f]
                 self.best_side[node] = self.sides[f]
+
+    cdef void _draw_columns(self, int32_t node, const uint8_t[::1] columns) noexcept nogil:
+        """Say which columns the split of a leaf may ask for."""
+        cdef:
+            int32_t f, i, chosen, n = 0
+            uint64_t key = mix_with(self.seed, node)
+        for f in range(self.n_columns):
+            self.drawn[f] = columns[f]
+            if columns[f]:
+                self.deck[n] = f
+                n += 1
+        if not 0 < self.n_drawn < n:
+            return
+        for i in range(n):
+            self.drawn[self.deck[i]] = 0
+        # Invariant: the first i of the deck are drawn.
+        for i in range(self.n_drawn):
+            chosen = i + <int32_t>draw_below(mix_with(key, i), n - i)
+            self.deck[i], self.deck[chosen] = self.deck[chosen], self.deck[i]
+            self.drawn[self.deck[i]] = 1
 
     cdef void _find_column(
         self, int32_t node, int32_t f, bint may_ask, int thread
@@ -497,8 +540,14 @@ cdef class TreeGrower:
                 for k in range(self.n_outputs):
                     sums[row, k] += rate * self.value[node, k]
 
-    def tree(self):
+    def tree(self, float64_t by_rows=1.0):
         """Return the nodes of the tree: where they part, where they lead, what they add.
+
+        Parameters
+        ----------
+        by_rows : float
+            From 0 to 1, how much of the weight of a node is what its rows weigh; the
+            rest are their second derivatives.
 
         Returns
         -------
@@ -508,20 +557,11 @@ cdef class TreeGrower:
         goes_left : uint8 array of shape (n_nodes, n_codes)
             Of categories: which codes go left.
         value : float64 array of shape (n_nodes, n_outputs)
-        weight : float64 array of shape (n_nodes,)
-            What the rows of each node weigh.
+        weight : float64 array of shape (n_nodes, n_outputs)
+            That of the root is 1, or 0 if nothing in it weighs anything.
         """
         cdef:
-            int32_t n = self.n_nodes, node
-            intp_t i
-            float64_t[::1] weight = np.zeros(n)
-        # Children come after their parents.
-        for node in range(n - 1, -1, -1):
-            if self.column[node] >= 0:
-                weight[node] = weight[self.left[node]] + weight[self.right[node]]
-                continue
-            for i in range(self.first[node], self.last[node]):
-                weight[node] += self.weights[self.rows[i]]
+            int32_t n = self.n_nodes
         return (
             np.asarray(self.column[:n]).copy(),
             np.asarray(self.cut[:n]).copy(),
@@ -530,5 +570,28 @@ cdef class TreeGrower:
             np.asarray(self.missing_left[:n]).copy(),
             np.asarray(self.goes_left[:n]).copy(),
             np.asarray(self.value[:n]).copy(),
-            np.asarray(weight),
+            self._weigh(by_rows),
         )
+
+    def _weigh(self, float64_t by_rows):
+        """Return the weight of each node by each output."""
+        cdef:
+            int32_t n = self.n_nodes, n_outputs = self.n_outputs, node, k
+            intp_t i
+            float64_t[:, ::1] rows = np.zeros((n, 1))
+            float64_t[:, ::1] seconds = np.zeros((n, n_outputs))
+        with nogil:
+            # Children come after their parents.
+            for node in range(n - 1, -1, -1):
+                if self.column[node] >= 0:
+                    rows[node, 0] = rows[self.left[node], 0] + rows[self.right[node], 0]
+                    for k in range(n_outputs):
+                        seconds[node, k] = (
+                            seconds[self.left[node], k] + seconds[self.right[node], k]
+                        )
+                    continue
+                for i in range(self.first[node], self.last[node]):
+                    rows[node, 0] += self.weights[self.rows[i]]
+                for k in range(n_outputs):
+                    seconds[node, k] = self.totals[node, n_outputs + k]
+        return by_rows * share_out(rows) + (1.0 - by_rows) * share_out(seconds)

@@ -19,7 +19,8 @@ from askless.learn._examples import Examples
 from askless.learn.boost._bayes import MOST_LEVELS, blend, read_bayes
 from askless.learn.boost._booster_rows import BoosterRows
 from askless.learn.boost._compile import compile_source
-from askless.learn.boost._priced import PricedPlan, grow_source
+from askless.learn.boost._priced import grow_source
+from askless.learn.boost._rounds import PATIENCE, PricedPlan
 from askless.learn.boost._split import tests_of
 from askless.learn.sources import Source, read_lightgbm_text, read_model
 from askless.policy import Ensemble, EnsembleTrees, Output
@@ -41,9 +42,11 @@ RANKED_ROWS, RANKED_ROUNDS = 10_000, 30
 # sees, how much slower they learn, for how many times as many rounds, and how much more
 # their leaves are shrunk.
 BAGGING, COLUMNS, SLOWER, LONGER, BAGGED_L2 = 0.7, 0.4, 0.5, 2, 3.0
-# Of boosters that add one tree a round for all classes: how much faster they learn, and
-# for how many times as many rounds, but so many trees that the policy has a few
-# thousand, counted for each class.
+# Of ours, the splits see more of the columns.
+OWN_COLUMNS = 0.7
+# Of our boosters of several classes, which add one tree a round for all of them: how
+# much faster they learn, and for how many times as many rounds, but so many trees that
+# the policy has a few thousand, counted for each class.
 FASTER, MORE_ROUNDS, LEAST_ROUNDS, MOST_TREES = 2.0, 1.5, 150, 4_000
 
 
@@ -65,9 +68,11 @@ class BoosterPlan:
         The only columns that it may use; None for all.
     bayes_share : float
         How much of the log-odds naive Bayes says, once the booster is grown.
-    is_shared : bool
-        Whether a round adds one tree for all classes, which Askless grows itself;
-        LightGBM adds one for each class.
+    is_own : bool
+        Whether Askless grows it itself, not LightGBM.
+    is_apart : bool
+        Whether a round of ours adds a tree for each of several classes, as LightGBM's
+        do, and not one for all of them.
     """
 
     tradeoff: float
@@ -79,7 +84,8 @@ class BoosterPlan:
     n_jobs: int
     columns: tuple[int, ...] | None = None
     bayes_share: float = 0.0
-    is_shared: bool = False
+    is_own: bool = False
+    is_apart: bool = False
 
     @property
     def family(self) -> str:
@@ -95,6 +101,11 @@ class BoosterPlan:
         """The most rounds of boosting."""
         return self.n_estimators * (LONGER if self.is_bagged else 1)
 
+    @property
+    def rate(self) -> float:
+        """How much of each tree is added."""
+        return self.learning_rate * (SLOWER if self.is_bagged else 1.0)
+
     def shrinkage(self, n_classes: int) -> float:
         """Return what leaves of little weight are shrunk by."""
         if self.l2 is not None:
@@ -103,17 +114,25 @@ class BoosterPlan:
             return BAGGED_L2
         return 1.0 if n_classes > 2 else 0.0
 
-    def shared(self, n_classes: int) -> PricedPlan:
-        """Return how all classes share the trees of a booster."""
-        within = max(LEAST_ROUNDS, MOST_TREES // n_classes)
+    def own(self, n_classes: int) -> PricedPlan:
+        """Return how Askless grows it."""
+        n_rounds, rate = self.n_rounds, self.rate
+        if n_classes > 2 and not self.is_apart:
+            within = max(LEAST_ROUNDS, MOST_TREES // n_classes)
+            n_rounds = min(round(MORE_ROUNDS * n_rounds), within)
+            rate = FASTER * rate
         return PricedPlan(
             self.tradeoff,
-            min(round(MORE_ROUNDS * self.n_rounds), within),
+            n_rounds,
             self.n_leaves,
-            FASTER * self.learning_rate,
+            rate,
             self.shrinkage(n_classes),
             self.columns,
             self.n_jobs,
+            is_apart=self.is_apart,
+            row_share=BAGGING if self.is_bagged else 1.0,
+            column_share=OWN_COLUMNS if self.is_bagged else 1.0,
+            patience=PATIENCE * (LONGER if self.is_bagged else 1),
         )
 
     def options(self, prices: NDArray[np.float64], n_classes: int) -> dict[str, Any]:
@@ -121,7 +140,7 @@ class BoosterPlan:
         found = {
             "objective": "binary" if n_classes == 2 else "multiclass",
             "num_leaves": self.n_leaves,
-            "learning_rate": self.learning_rate,
+            "learning_rate": self.rate,
             "min_data_in_leaf": 5,
             "lambda_l2": self.shrinkage(n_classes),
             "num_threads": self.n_jobs,
@@ -136,7 +155,6 @@ class BoosterPlan:
         if self.is_bagged:
             found |= {"bagging_fraction": BAGGING, "bagging_freq": 1}
             found["feature_fraction_bynode"] = COLUMNS
-            found["learning_rate"] = SLOWER * self.learning_rate
         if self.tradeoff and prices.any():
             prices = _in_range(prices)
             found["cegb_tradeoff"] = self.tradeoff / float(prices.mean())
@@ -268,9 +286,9 @@ def _boost(
     costs: Costs,
 ) -> Source:
     """Return the trees of a booster."""
-    if plan.is_shared:
+    if plan.is_own:
         prices = costs.price_list(train.tests).full
-        return grow_source(plan.shared(len(classes)), train, valid, classes, prices)
+        return grow_source(plan.own(len(classes)), train, valid, classes, prices)
     lightgbm, tests = import_lightgbm(), train.tests
     # Of each thread its own: LightGBM writes on what it grows on.
     key = (get_ident(), plan.columns, id(valid))

@@ -36,9 +36,9 @@ from askless.learn.boost._families import (
     BAGGED_LEAVES,
     FAMILIES,
     Plan,
+    grows_own,
+    leaf_factor,
     list_large,
-    shared_factor,
-    shares_trees,
     usual_grid,
 )
 from askless.learn.boost._split import split_rows
@@ -317,8 +317,9 @@ class BudgetBoostClassifier(PolicyClassifier):
         )
         pairs = [(float(tradeoff), False) for tradeoff in plain]
         pairs += [(float(tradeoff), True) for tradeoff in bagged]
-        is_shared = shares_trees(train, len(examples.classes), self.n_leaves)
-        times = shared_factor(train.rows.n_rows) if is_shared else 1
+        n_rows, n_classes = train.rows.n_rows, len(examples.classes)
+        is_own = grows_own(train, n_classes, self.n_leaves)
+        times = leaf_factor(n_rows, n_classes) if is_own else 1
         small = [
             BoosterPlan(
                 tradeoff,
@@ -328,7 +329,7 @@ class BudgetBoostClassifier(PolicyClassifier):
                 self.learning_rate,
                 self.l2,
                 examples.n_threads,
-                is_shared=is_shared and not is_bagged,
+                is_own=is_own and not is_bagged,
             )
             for tradeoff, is_bagged in pairs
         ]

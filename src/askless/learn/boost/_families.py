@@ -18,16 +18,16 @@ from askless.learn.boost._boosters import (
     ForestPlan,
     rank_columns,
 )
-from askless.learn.boost._priced import can_grow
+from askless.learn.boost._levels import can_grow
 from askless.problem import PriceList
 
 __all__ = [
     "FAMILIES",
     "Grid",
     "Plan",
+    "grows_own",
+    "leaf_factor",
     "list_large",
-    "shared_factor",
-    "shares_trees",
     "usual_grid",
 ]
 
@@ -37,16 +37,16 @@ FAMILIES = ("auto", "boost", "forest")
 # times as long as growing without them, while one booster with many thresholds covers
 # more of the range; and whole trees of a forest take much room, where boosting wins.
 LITTLE_ROWS, MANY_ROWS = 1_500, 5_000
-# With more classes, all of them share the trees of most boosters.
+# With more classes, Askless grows most boosters itself, so that all classes share the
+# trees. Of two classes and many rows it does, too: penalties then take a third of the
+# time that LightGBM takes.
 SEVERAL_CLASSES = 3
-# Trees that all classes share have so many times as many leaves; the second where rows
-# are many, which bear more: covertype then errs 16 % at 6 tests, not 19 %.
-SHARED_LEAVES, SHARED_MANY = 2, 16
+# Our trees have so many times as many leaves; of several classes the second factor
+# where rows are many, which bear more: covertype then errs 16 % at 6 tests, not 19 %.
+OWN_LEAVES, OWN_MANY = 2, 16
 # Of three classes, neither way is better than the other. So there are some boosters of
 # shared trees too, small and large ones; how much costs count.
 SHARED, SHARED_WIDE = (0.004, 0.03, 0.12), (0.002,)
-# Of more classes: shared trees of half as many leaves, which bear more noise.
-SHARED_NARROW = (0.03,)
 # Those of bagged boosters have so many times as many.
 BAGGED_LEAVES = 2
 # Leaves of large boosters, as many as LightGBM's default; and of those of few columns
@@ -74,15 +74,19 @@ class Grid(NamedTuple):
     few : tuple of float
         Of the price of everything, what the columns of boosters without penalties may
         cost.
+    narrow : tuple of float
+        Where boosters are ours: how much costs count of those of half as many leaves,
+        which bear more noise.
     apart, apart_wide : tuple of float
-        Where all classes share trees: how much costs count of small and of large
-        boosters that have a tree for each class all the same.
+        Where boosters are ours: how much costs count of small and of large ones of
+        LightGBM, which has a tree for each of several classes.
     """
 
     small: tuple[float, ...]
     bagged: tuple[float, ...]
     wide: tuple[float, ...]
     few: tuple[float, ...]
+    narrow: tuple[float, ...] = ()
     apart: tuple[float, ...] = ()
     apart_wide: tuple[float, ...] = ()
 
@@ -103,6 +107,7 @@ GRID = Grid(
 OF_SEVERAL = GRID._replace(
     small=(0.001, 0.01, 0.03, 0.12, 0.5),
     bagged=(0.03,),
+    narrow=(0.03,),
     apart=(0.001, 0.03, 0.12),
     apart_wide=(0.0,),
 )
@@ -117,10 +122,23 @@ OF_SEVERAL_AND_LITTLE = OF_SEVERAL._replace(
     apart=(0.0, 0.001, 0.004, 0.015, 0.06, 0.25),
     apart_wide=(0.0, 0.002),
 )
-OF_MANY = Grid((0.01, 0.04, 0.15), (), (0.0, 0.01, 0.04), (0.12, 0.33))
-# Growing shared trees with penalties takes no longer than without.
-OF_SEVERAL_AND_MANY = OF_MANY._replace(
-    small=(0.01, 0.02, 0.04, 0.08, 0.15), wide=(0.0, 0.002), apart_wide=(0.0,)
+# With many rows, LightGBM takes too long to grow many boosters with penalties, while
+# ours take no longer with them than without.
+OF_THREE_AND_MANY = Grid((0.01, 0.04, 0.15), (), (0.0, 0.01, 0.04), (0.12, 0.33))
+OF_TWO_AND_MANY = Grid(
+    small=(0.001, 0.004, 0.015, 0.03, 0.06, 0.12, 0.25),
+    bagged=(),
+    wide=(0.002, 0.02),
+    few=(0.12, 0.33),
+    apart_wide=(0.0,),
+)
+OF_SEVERAL_AND_MANY = Grid(
+    small=(0.01, 0.02, 0.04, 0.08, 0.15),
+    bagged=(),
+    wide=(0.0, 0.002),
+    few=(0.12, 0.33),
+    narrow=(0.03,),
+    apart_wide=(0.0,),
 )
 
 
@@ -130,7 +148,7 @@ def usual_grid(n_rows: int, n_classes: int = 2) -> Grid:
     Examples
     --------
     >>> [len(usual_grid(n).small) for n in (1_000, 4_000, 100_000)]
-    [12, 7, 3]
+    [12, 7, 7]
     >>> len(usual_grid(100_000, n_classes=6).wide)
     2
     >>> usual_grid(100_000).bagged
@@ -139,12 +157,13 @@ def usual_grid(n_rows: int, n_classes: int = 2) -> Grid:
     if n_classes > SEVERAL_CLASSES:
         grids = OF_SEVERAL_AND_LITTLE, OF_SEVERAL, OF_SEVERAL_AND_MANY
     else:
-        grids = OF_LITTLE, GRID, OF_MANY
+        many = OF_TWO_AND_MANY if n_classes == 2 else OF_THREE_AND_MANY
+        grids = OF_LITTLE, GRID, many
     return grids[(n_rows > LITTLE_ROWS) + (n_rows > MANY_ROWS)]
 
 
-def shares_trees(train: BoosterRows, n_classes: int, n_leaves: int) -> bool:
-    """Return whether all classes are to share the trees of a booster.
+def grows_own(train: BoosterRows, n_classes: int, n_leaves: int) -> bool:
+    """Return whether Askless is to grow most boosters itself, and not LightGBM.
 
     Not where categories have so many levels that their sums would fill the memory.
 
@@ -157,23 +176,25 @@ def shares_trees(train: BoosterRows, n_classes: int, n_leaves: int) -> bool:
     n_leaves : int
         Leaves of a small booster.
     """
-    return n_classes > SEVERAL_CLASSES and _can_share(train, n_classes, n_leaves)
+    is_several = n_classes > SEVERAL_CLASSES
+    is_large = n_classes == 2 and train.rows.n_rows > MANY_ROWS
+    return (is_several or is_large) and _can_grow_own(train, n_classes, n_leaves)
 
 
-def _can_share(train: BoosterRows, n_classes: int, n_leaves: int) -> bool:
-    most = max(MANY_LEAVES, SHARED_MANY * n_leaves)
+def _can_grow_own(train: BoosterRows, n_classes: int, n_leaves: int) -> bool:
+    most = max(MANY_LEAVES, OWN_MANY * n_leaves)
     return can_grow(train, n_classes, most)
 
 
-def shared_factor(n_rows: int) -> int:
-    """Return how many times as many leaves trees have that all classes share.
+def leaf_factor(n_rows: int, n_classes: int) -> int:
+    """Return how many times as many leaves our trees have.
 
     Examples
     --------
-    >>> shared_factor(4_000), shared_factor(30_000)
-    (2, 16)
+    >>> leaf_factor(4_000, 6), leaf_factor(30_000, 6), leaf_factor(30_000, 2)
+    (2, 16, 2)
     """
-    return SHARED_LEAVES if n_rows <= MANY_ROWS else SHARED_MANY
+    return OWN_MANY if n_rows > MANY_ROWS and n_classes > 2 else OWN_LEAVES
 
 
 def list_large(
@@ -208,16 +229,16 @@ def list_large(
     is_little, is_small = n_rows <= LITTLE_ROWS, n_rows <= MANY_ROWS
     if family == "auto":
         grid = usual_grid(n_rows, n_classes)
-        is_large = small.is_shared and not is_small
+        is_large = small.is_own and not is_small and n_classes > 2
         leaves = MANY_LEAVES if is_large else WIDE_LEAVES
         wide = replace(small, is_bagged=False, n_leaves=max(leaves, small.n_leaves))
         large += [replace(wide, tradeoff=t) for t in grid.wide]
-        if wide.is_shared:
-            large += _list_apart(small, n_rows, grid)
-        elif n_classes == SEVERAL_CLASSES and _can_share(
+        if wide.is_own:
+            large += _list_apart(small, leaf_factor(n_rows, n_classes), grid)
+        elif n_classes == SEVERAL_CLASSES and _can_grow_own(
             train, n_classes, small.n_leaves
         ):
-            large += _list_shared(small, wide, n_rows)
+            large += _list_shared(small, wide, leaf_factor(n_rows, n_classes))
         if n_columns >= LEAST_COLUMNS:
             few = wide if is_small else replace(wide, n_leaves=MANY_LEAVES)
             large += [
@@ -234,23 +255,24 @@ def list_large(
     return large
 
 
-def _list_apart(small: BoosterPlan, n_rows: int, grid: Grid) -> list[Plan]:
-    """Return boosters beside those whose trees all classes share."""
-    usual = max(2, small.n_leaves // shared_factor(n_rows))
-    narrow = replace(small, n_leaves=usual)
-    plain = replace(narrow, is_shared=False)
+def _list_apart(small: BoosterPlan, factor: int, grid: Grid) -> list[Plan]:
+    """Return boosters beside ours: narrow ones, and those of LightGBM."""
+    usual = max(2, small.n_leaves // factor)
+    narrow = replace(small, is_bagged=False, n_leaves=usual)
+    plain = replace(narrow, is_own=False)
     wide = replace(plain, n_leaves=max(WIDE_LEAVES, usual))
-    found: list[Plan] = [replace(narrow, tradeoff=t) for t in SHARED_NARROW]
+    found: list[Plan] = [replace(narrow, tradeoff=t) for t in grid.narrow]
     found += [replace(plain, tradeoff=t) for t in grid.apart]
     return found + [replace(wide, tradeoff=t) for t in grid.apart_wide]
 
 
-def _list_shared(small: BoosterPlan, wide: BoosterPlan, n_rows: int) -> list[Plan]:
+def _list_shared(small: BoosterPlan, wide: BoosterPlan, factor: int) -> list[Plan]:
     """Return boosters whose trees all classes share."""
-    leaves = shared_factor(n_rows) * small.n_leaves
-    plan = replace(small, is_bagged=False, is_shared=True, n_leaves=leaves)
+    plan = replace(
+        small, is_bagged=False, is_own=True, n_leaves=factor * small.n_leaves
+    )
     found: list[Plan] = [replace(plan, tradeoff=t) for t in SHARED]
-    return found + [replace(wide, is_shared=True, tradeoff=t) for t in SHARED_WIDE]
+    return found + [replace(wide, is_own=True, tradeoff=t) for t in SHARED_WIDE]
 
 
 def _list_columns(
