@@ -370,17 +370,20 @@ def test_large_boosters_few_columns_and_a_forest_are_among_those_chosen_from():
     )
 
 
-def test_more_classes_and_many_rows_grow_fewer_boosters():
-    few, several = usual_grid(4_000, 3), usual_grid(4_000, 4)
-    assert len(usual_grid(400, 4).apart) > len(several.apart) > 0 == len(few.apart)
-    assert len(several.small) < len(few.small)
-    assert few.small[-1] == several.small[-1]  # the cheapest end stays
-    assert len(several.bagged) == 1
-    for n_classes in (2, 4):
+def test_many_rows_grow_fewer_boosters():
+    for n_classes in (2, 3, 4):
         many, usual = (usual_grid(n, n_classes) for n in (6_000, 4_000))
-        assert sum(map(len, many)) < sum(map(len, usual))
-        assert 0.0 in many.wide + many.apart_wide  # what errs least is always there
-    assert usual_grid(6_000, 4).bagged == ()
+        assert count_boosters(many) < count_boosters(usual)
+        # What errs least is always there.
+        wide = [kind for kind in many.others if kind.leaves == "wide"]
+        assert any(0.0 in kind.tradeoffs and not kind.is_own for kind in wide)
+        assert many.bagged == ()
+        assert len(usual.bagged) > 0
+
+
+def count_boosters(grid):
+    kinds = (grid.small, *grid.others)
+    return len(grid.bagged) + sum(len(kind.tradeoffs) for kind in kinds)
 
 
 def plans_of(n_rows, n_classes, **options):
@@ -391,12 +394,12 @@ def plans_of(n_rows, n_classes, **options):
     plans = []
     boost._list_folds = lambda *_: []
 
-    def stop(listed, *_):
+    def stop(listed, *_, **__):
         plans.extend(listed)
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_budget_boost, "_grow_all", stop)
+        patch.setattr(_budget_boost, "_grow", stop)
         with pytest.raises(KeyboardInterrupt):
             boost.fit(X, np.arange(n_rows) % n_classes)
     return plans
@@ -407,14 +410,14 @@ def test_with_more_than_three_classes_most_boosters_share_their_trees():
         return [p for p in plans if isinstance(p, BoosterPlan) and not p.is_bagged]
 
     assert not any(plan.is_own for plan in kinds(plans_of(400, 2)))
-    of_three = kinds(plans_of(400, 3))
+    of_three = kinds(plans_of(4_000, 3))
     assert 0 < sum(plan.is_own for plan in of_three) < len(of_three) / 2
-    of_four = kinds(plans_of(400, 4))
-    assert sum(plan.is_own for plan in of_four) > len(of_four) / 2
-    assert not all(plan.is_own for plan in of_four)
-    assert {p.n_leaves for p in of_four if not p.is_own} == {8, 31}
+    for some in (kinds(plans_of(400, 3)), kinds(plans_of(4_000, 4))):
+        assert sum(plan.is_own for plan in some) > len(some) / 2
+        assert not all(plan.is_own for plan in some)
+        assert {p.n_leaves for p in some if not p.is_own} == {8, 31}
     small = plans_of(400, 4, family="boost", tradeoffs=(0.1,), bagged_tradeoffs=(0.2,))
-    assert [(p.is_own, p.n_leaves) for p in small] == [(True, 16), (False, 16)]
+    assert [(p.is_own, p.n_leaves) for p in small] == [(True, 16), (True, 16)]
     many = plans_of(8_000, 4, family="boost", tradeoffs=(0.1,), bagged_tradeoffs=())
     assert [(p.is_own, p.n_leaves) for p in many] == [(True, 128)]
 
@@ -424,7 +427,20 @@ def test_with_many_rows_of_two_classes_boosters_with_penalties_are_ours():
     assert all(plan.is_own for plan in plans if plan.tradeoff > 0)
     # LightGBM's default is always there.
     assert [(p.tradeoff, p.n_leaves) for p in plans if not p.is_own] == [(0.0, 31)]
-    assert not any(getattr(plan, "is_own", False) for plan in plans_of(4_000, 2))
+
+
+def test_no_booster_is_listed_twice():
+    for n_rows in (400, 4_000, 8_000):
+        for n_classes in (2, 3, 4):
+            plans = plans_of(n_rows, n_classes)
+            assert len(set(plans)) == len(plans)
+
+
+def test_where_our_sums_would_fill_the_memory_all_boosters_are_of_lightgbm(monkeypatch):
+    monkeypatch.setattr("askless.learn.boost._families.can_grow", lambda *_: False)
+    plans = [p for p in plans_of(400, 4) if isinstance(p, BoosterPlan)]
+    assert not any(plan.is_own or plan.is_apart for plan in plans)
+    assert len(set(plans)) == len(plans)
 
 
 def test_several_classes_are_told_apart_within_a_budget():

@@ -32,17 +32,15 @@ from askless.learn.boost._boosters import (
 )
 from askless.learn.boost._calibrate import calibrate
 from askless.learn.boost._candidates import BoostPoint, Candidates, Goal
-from askless.learn.boost._families import (
-    BAGGED_LEAVES,
-    FAMILIES,
-    Plan,
-    grows_own,
-    leaf_factor,
-    list_large,
-    usual_grid,
-)
+from askless.learn.boost._families import FAMILIES, Plan, Wanted, list_plans
+from askless.learn.boost._shortlist import list_best
 from askless.learn.boost._split import split_rows
-from askless.learn.boost._traced import TracedRows, trace_candidates
+from askless.learn.boost._traced import (
+    WAYS_TO_STOP,
+    TracedRows,
+    join_runs,
+    trace_rows,
+)
 from askless.policy import Ensemble
 from askless.problem._jobs import count_threads
 from askless.problem._sweep import run_tasks
@@ -50,9 +48,13 @@ from askless.problem._sweep import run_tasks
 __all__ = ["BudgetBoostClassifier"]
 
 # With fewer validation rows, rows left out of growing are chosen on as well.
-FEW_ROWS, N_FOLDS = 500, 5
-# Of several classes fewer folds, and none where boosters have very many trees.
-SEVERAL_FOLDS, MOST_FOLDED = 3, 12
+FEW_ROWS = 500
+# Folds, with so many rows to grow on or fewer, and with more: what is grown on two
+# thirds of these is as good as on four fifths. Of several classes there are fewer
+# folds, and none where boosters have very many trees.
+FOLDED_ROWS, N_FOLDS, FEWER_FOLDS, MOST_FOLDED = 600, 5, 3, 12
+# Boosters that are grown on folds: of two classes, and of more.
+MOST_KEPT_OF_TWO, MOST_KEPT_OF_MORE = 8, 10
 # Validation rows that are traced, at most: more of them tell little more.
 MOST_TRACED = 3_000
 # Where probabilities count, fewer if there were more sums of steps, of four bytes each.
@@ -68,9 +70,9 @@ LOSSES = ("error", "log_loss")
 class BudgetBoostClassifier(PolicyClassifier):
     """Boosted trees that keep an average budget, buying features one by one.
 
-    A few boosters are grown with penalties for features that a row has not bought yet,
-    from accurate to cheap: by LightGBM, or with more than three classes by Askless, so
-    that all classes share the trees and what they buy. Each is traced on validation
+    Boosters are grown with penalties for features that a row has not bought yet, from
+    accurate to cheap: some by LightGBM, some by Askless, with more than three classes
+    so that all classes share the trees and what they buy. Each is traced on validation
     rows; then the model and the threshold to stop at that err least within the budget
     are taken. The error of a model is taken to fall with what it buys: the best of many
     thresholds overfits the rows that it is chosen on. How sure a row must be is counted
@@ -100,30 +102,33 @@ class BudgetBoostClassifier(PolicyClassifier):
     max_cost : float, default=None
         The most that any row may cost: a row stops before it could pay more.
     family : {"auto", "boost", "forest"}, default="auto"
-        What to choose from. "boost": small boosters, one for each tradeoff. "auto":
-        also boosters as large as LightGBM's default (31 leaves), some without penalties
-        on the columns that tell most, with up to 5,000 rows a random forest, and with
-        up to 1,500, or 5,000 of more than three classes, naive Bayes and blends of it
-        with boosters. "forest": small boosters and a random forest.
+        What to choose from. "boost": small and bagged boosters only. "auto": also
+        boosters as large as LightGBM's default (31 leaves), boosters of our own beside
+        those of LightGBM or the other way round, and some without penalties on the
+        columns that tell most; with up to 1,500 rows, or 5,000 of more than three
+        classes, naive Bayes; with up to 1,500 its blends with boosters, and of two
+        classes a random forest. "forest": small and bagged boosters and a random
+        forest.
     tradeoffs : tuple of float, default=None
-        How much costs count, in units of the mean cost: one model each. By default
-        twelve from 0 to 0.5 with up to 1,500 rows, and with more seven, or five of more
-        than three classes. With more than 5,000 rows, growing with penalties takes
-        long: three from 0.01 to 0.15, but five where all classes share the trees.
+        How much costs count, in units of the mean cost: one small booster each. By
+        default twelve from 0 to 0.5 with up to 1,500 rows of two classes, and five to
+        seven with more rows or classes, three with more than 5,000 rows of three
+        classes. They are LightGBM's, but ours with more than three classes, with up to
+        1,500 rows of three, and with more than 5,000 of two.
     bagged_tradeoffs : tuple of float, default=None
-        The same of boosters that see some of the rows with each tree and some of the
-        columns with each split, learn half as fast for twice as many rounds, have twice
-        as many leaves and shrink them: often more accurate. By default three from 0.002
-        to 0.03, with more than 1,500 rows two, or one of more than three classes, and
-        with more than 5,000 none. May be empty.
+        The same of boosters of our own that see some of the rows with each tree and
+        some of the columns with each split, learn half as fast for twice as many
+        rounds, have twice as many leaves and shrink them: often more accurate. By
+        default one to three from 0 to 0.03, and none with more than 5,000 rows. May be
+        empty.
     n_estimators : int, default=300
         The most rounds of boosting, each of which adds a tree, or one for each class;
         fewer if the validation loss stops falling. Where all classes share the trees,
         half as many again, but no more than 4,000 trees of single classes, nor fewer
         than 150 rounds.
     n_leaves : int, default=8
-        Leaves of a tree; those of bagged boosters, and those that all classes share,
-        have twice as many, the latter with more than 5,000 rows sixteen times as many.
+        Leaves of a tree; bagged boosters and most of our own have twice as many, with
+        more than 5,000 rows of several classes ours have sixteen times as many.
     learning_rate : float, default=0.1
         How much of each tree is added; twice as much where all classes share it.
     l2 : float, default=None
@@ -134,8 +139,10 @@ class BudgetBoostClassifier(PolicyClassifier):
     n_folds : int, default=None
         With fewer than 500 validation rows, the rows that boosters grow on are used
         to choose on as well: they are divided into so many folds, and each fold is run
-        by boosters grown without it. 0 for validation rows only. By default 5 for two
-        classes, 3 for up to 12, and 0 for more, where growing takes long.
+        by boosters grown without it, the eight that are best at some budget, ten of
+        several classes. 0 for validation rows only. By default 5 with up to 600 rows of
+        two classes to grow on, else 3, and 0 for more than 12 classes, where growing
+        takes long.
     class_weight : mapping or "balanced", default=None
         Factors of the weights of the rows of each class; "balanced" makes all classes
         weigh the same.
@@ -153,7 +160,7 @@ class BudgetBoostClassifier(PolicyClassifier):
     point_ : BoostPoint
         What was chosen, and what it did on the validation rows.
     models_ : list of Ensemble
-        The boosters, before one was chosen.
+        The boosters, before one was chosen; with folds, those that were grown on them.
 
     Notes
     -----
@@ -245,21 +252,30 @@ class BudgetBoostClassifier(PolicyClassifier):
         if len(examples.classes) == 1:
             return self._buy_nothing(examples)
         train, valid = split_rows(examples, self.validation_fraction, self.random_state)
+        self._mistakes = examples.costs.mistake_matrix(examples.classes)
+        traced = _take_some(valid, self.random_state, self._most_traced(examples))
         plans = self._list_plans(train, examples)
         folds = self._list_folds(train, valid)
-        telling = _Telling(examples.reporter, len(plans) * (1 + len(folds)))
-        grown_on = [train, *(train.take(some) for some, _ in folds)]
-        plans, by_rows = _grow_all(plans, grown_on, valid, examples, telling)
-        self.models_ = by_rows[0]
-        traced = _take_some(valid, self.random_state, self._most_traced(examples))
-        runs = [TracedRows(self.models_, traced)]
-        for (_, left_out), grown in zip(folds, by_rows[1:], strict=True):
-            if len(grown) == len(plans):  # a fold counts if all boosters have run it
-                runs.append(TracedRows(grown, train.take(left_out)))
-        self._candidates: Candidates | None = trace_candidates(
-            plans, runs, examples.n_threads, by_log_loss=self._by_log_loss
-        )
-        self._mistakes = examples.costs.mistake_matrix(examples.classes)
+        n_kept = MOST_KEPT_OF_TWO if len(examples.classes) == 2 else MOST_KEPT_OF_MORE
+        n_folded = min(n_kept, len(plans)) * len(folds)
+        telling = _Telling(examples.reporter, len(plans) + n_folded)
+        grown = _grow(plans, [train], valid, examples, telling, needs_one=True)[0]
+        plans = [plans[i] for i in sorted(grown)]
+        models = [grown[i] for i in sorted(grown)]
+        runs = [self._trace(models, traced, examples)]
+        candidates = join_runs(plans, runs, by_log_loss=self._by_log_loss)
+        if folds and not examples.reporter.wants_stop:
+            kept = list_best(candidates, self._goal(None), n_kept, len(WAYS_TO_STOP))
+            plans, runs = [plans[i] for i in kept], [runs[0].keep(kept)]
+            grown_on = [train.take(some) for some, _ in folds]
+            by_fold = _grow(plans, grown_on, valid, examples, telling)
+            for (_, left_out), grown in zip(folds, by_fold, strict=True):
+                if len(grown) == len(plans):  # a fold counts if all have run it
+                    models = [grown[i] for i in range(len(plans))]
+                    runs.append(self._trace(models, train.take(left_out), examples))
+            candidates = join_runs(plans, runs, by_log_loss=self._by_log_loss)
+        self.models_ = runs[0].models
+        self._candidates: Candidates | None = candidates
         self._calibrated_on = traced.take(slice(0, MOST_KEPT)).raw_rows
         policy, point = self._candidates.choose(self._goal(self.budget))
         self.point_ = point
@@ -310,32 +326,27 @@ class BudgetBoostClassifier(PolicyClassifier):
         return Goal(budget, self.budget_confidence, most, self._mistakes)
 
     def _list_plans(self, train: BoosterRows, examples: Examples) -> list[Plan]:
-        usual = usual_grid(train.rows.n_rows, len(examples.classes))
-        plain = usual.small if self.tradeoffs is None else self.tradeoffs
-        bagged = (
-            usual.bagged if self.bagged_tradeoffs is None else self.bagged_tradeoffs
+        plain = BoosterPlan(
+            0.0,
+            False,
+            self.n_estimators,
+            self.n_leaves,
+            self.learning_rate,
+            self.l2,
+            examples.n_threads,
         )
-        pairs = [(float(tradeoff), False) for tradeoff in plain]
-        pairs += [(float(tradeoff), True) for tradeoff in bagged]
-        n_rows, n_classes = train.rows.n_rows, len(examples.classes)
-        is_own = grows_own(train, n_classes, self.n_leaves)
-        times = leaf_factor(n_rows, n_classes) if is_own else 1
-        small = [
-            BoosterPlan(
-                tradeoff,
-                is_bagged,
-                self.n_estimators,
-                self.n_leaves * (BAGGED_LEAVES if is_bagged else times),
-                self.learning_rate,
-                self.l2,
-                examples.n_threads,
-                is_own=is_own and not is_bagged,
-            )
-            for tradeoff, is_bagged in pairs
-        ]
+        wanted = Wanted(
+            plain, self.family, self.tradeoffs, self.bagged_tradeoffs, self._seed
+        )
         prices = examples.costs.price_list(train.tests)
-        large = list_large(small[0], self.family, train, prices, self._seed)
-        return [*small, *large]
+        return list_plans(wanted, train, prices, len(examples.classes))
+
+    def _trace(
+        self, models: list[Ensemble], rows: BoosterRows, examples: Examples
+    ) -> TracedRows:
+        return trace_rows(
+            models, rows, examples.n_threads, by_log_loss=self._by_log_loss
+        )
 
     @property
     def _seed(self) -> int:
@@ -346,8 +357,9 @@ class BudgetBoostClassifier(PolicyClassifier):
         counts = np.bincount(train.rows.class_ids)
         n_folds = self.n_folds
         if n_folds is None:
-            few = SEVERAL_FOLDS if len(counts) <= MOST_FOLDED else 0
-            n_folds = N_FOLDS if len(counts) == 2 else few
+            is_little = len(counts) == 2 and train.rows.n_rows <= FOLDED_ROWS
+            n_folds = N_FOLDS if is_little else FEWER_FOLDS
+            n_folds = n_folds if len(counts) <= MOST_FOLDED else 0
         if not n_folds or valid.rows.n_rows >= FEW_ROWS:
             return []
         if counts.min() < n_folds:
@@ -395,39 +407,39 @@ class BudgetBoostClassifier(PolicyClassifier):
         return calibrate(policy, self._calibrated_on, count_threads(self.n_jobs))
 
 
-def _grow_all(
+def _grow(
     plans: list[Plan],
     grown_on: list[BoosterRows],
     valid: BoosterRows,
     examples: Examples,
     telling: _Telling,
-) -> tuple[list[Plan], list[list[Ensemble]]]:
-    """Return a booster for each plan on each set of rows, and the plans.
+    *,
+    needs_one: bool = False,
+) -> list[dict[int, Ensemble]]:
+    """Return, for each set of rows, a booster for each plan by the plan's number.
 
-    Fewer if someone asks to stop, or by Ctrl-C: the plans are those of the boosters
-    grown on the first set. They are tasks of joblib: one after another, unless
-    ``joblib.parallel_config`` says that several run at once.
+    Fewer if someone asks to stop, or by Ctrl-C, but one if one is needed. They are
+    tasks of joblib: one after another, unless ``joblib.parallel_config`` says that
+    several run at once.
     """
     facts = (examples.classes, examples.costs, examples.names)
     tasks = [(plan, rows, valid, *facts) for rows in grown_on for plan in plans]
-    grown: dict[int, Ensemble] = {}
+    grown: list[dict[int, Ensemble]] = [{} for _ in grown_on]
+    reporter = examples.reporter
 
     def add(i: int, model: Ensemble) -> bool:
-        grown[i] = model
+        grown[i // len(plans)][i % len(plans)] = model
         telling.tell_one()
-        return telling.reporter.wants_stop and min(grown) < len(plans)
+        return reporter.wants_stop
 
     try:
         run_tasks(grow_policy, tasks, on_done=add)
     except KeyboardInterrupt:
-        if not grown or min(grown) >= len(plans):
+        if needs_one and not any(grown):
             raise
-        telling.reporter.wants_stop = True
+        reporter.wants_stop = True
         warn_interrupted("Interrupted: chosen from the boosters grown so far.")
-    ready = [i for i in range(len(plans)) if i in grown]
-    starts = range(0, len(tasks), len(plans))
-    by_rows = [[grown[s + i] for i in ready if s + i in grown] for s in starts]
-    return [plans[i] for i in ready], by_rows
+    return grown
 
 
 class _Telling:

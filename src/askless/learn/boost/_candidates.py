@@ -287,6 +287,17 @@ class Candidates:
         _, _, model, point = min(within, key=lambda candidate: candidate[:3])
         return self.policy_at(model, point), point
 
+    def curves(self, goal: Goal) -> list[tuple[NDArray[np.float64], Any]]:
+        """Return, for each booster, costs and losses at each of its thresholds.
+
+        Losses are taken to fall with the threshold, as :meth:`choose` takes them.
+        """
+        points = [point for _, point in self.points(goal)]
+        losses = self._falling(points, goal)
+        ends = np.cumsum([len(part) for part in losses])[:-1]
+        costs = np.split(np.array([point.cost for point in points]), ends)
+        return list(zip(costs, losses, strict=True))
+
     def _falling(
         self, points: list[BoostPoint], goal: Goal
     ) -> list[NDArray[np.float64]]:

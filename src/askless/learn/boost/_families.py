@@ -5,8 +5,9 @@ This module must not know how they are grown, nor which one is taken.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,40 +22,25 @@ from askless.learn.boost._boosters import (
 from askless.learn.boost._levels import can_grow
 from askless.problem import PriceList
 
-__all__ = [
-    "FAMILIES",
-    "Grid",
-    "Plan",
-    "grows_own",
-    "leaf_factor",
-    "list_large",
-    "usual_grid",
-]
+__all__ = ["FAMILIES", "Grid", "Kind", "Plan", "Wanted", "list_plans", "usual_grid"]
 
 FAMILIES = ("auto", "boost", "forest")
-# With more rows, naive Bayes is worth its time only where there are several classes, as
-# one of them may show in columns of its own. With still more, penalties take several
-# times as long as growing without them, while one booster with many thresholds covers
-# more of the range; and whole trees of a forest take much room, where boosting wins.
+# Where few rows end and where many begin. With few, a forest and naive Bayes are worth
+# their time. With many, LightGBM takes several times as long with penalties as without,
+# and our boosters do not; and whole trees of a forest take much room, where boosting
+# wins.
 LITTLE_ROWS, MANY_ROWS = 1_500, 5_000
-# With more classes, Askless grows most boosters itself, so that all classes share the
-# trees. Of two classes and many rows it does, too: penalties then take a third of the
-# time that LightGBM takes.
+# With more classes, our boosters, of trees that all classes share, come first.
 SEVERAL_CLASSES = 3
-# Our trees have so many times as many leaves; of several classes the second factor
-# where rows are many, which bear more: covertype then errs 16 % at 6 tests, not 19 %.
+# Our trees have so many times as many leaves as those of LightGBM; of several classes
+# the second factor where rows are many, which bear more: covertype then errs 16 % at 6
+# tests, not 19 %. Trees of bagged boosters have twice as many, too.
 OWN_LEAVES, OWN_MANY = 2, 16
-# Of three classes, neither way is better than the other. So there are some boosters of
-# shared trees too, small and large ones; how much costs count.
-SHARED, SHARED_WIDE = (0.004, 0.03, 0.12), (0.002,)
-# Those of bagged boosters have so many times as many.
-BAGGED_LEAVES = 2
 # Leaves of large boosters, as many as LightGBM's default; and of those of few columns
 # and many rows, which bear more and take little time without penalties.
 WIDE_LEAVES, MANY_LEAVES = 31, 127
-# Of blends of a booster and naive Bayes: how much costs count, and the share of Bayes.
-# They err less where rows are few.
-BLENDED_LITTLE, BLENDED, BAYES_SHARE = (0.001, 0.03), (0.03,), 0.5
+# How much of the log-odds of a blend naive Bayes says.
+BAYES_SHARE = 0.5
 # With fewer columns, one that sees few of them is no other model.
 LEAST_COLUMNS = 9
 # Of forests: trees, and leaves of a tree, which few rows never reach. With fewer leaves
@@ -64,81 +50,137 @@ FOREST_TREES, FOREST_LEAVES = 60, 4_096
 Plan = BoosterPlan | ForestPlan | BayesPlan
 
 
+class Kind(NamedTuple):
+    """Boosters that differ only in how much costs count.
+
+    Attributes
+    ----------
+    tradeoffs : tuple of float
+        How much costs count.
+    is_own : bool
+        Whether Askless grows them, not LightGBM.
+    leaves : {"narrow", "usual", "wide"}
+        How many leaves a tree has: as many as was asked for, twice as many (many rows
+        and several classes: sixteen times), or as many as LightGBM's default.
+    is_bagged, is_apart : bool
+        As :class:`BoosterPlan` has them.
+    """
+
+    tradeoffs: tuple[float, ...]
+    is_own: bool = True
+    leaves: Literal["narrow", "usual", "wide"] = "usual"
+    is_bagged: bool = False
+    is_apart: bool = False
+
+
 class Grid(NamedTuple):
     """What boosters are grown.
 
     Attributes
     ----------
-    small, bagged, wide : tuple of float
-        How much costs count: of small boosters, of bagged ones and of large ones.
+    small : Kind
+        Those that ``tradeoffs`` stands for.
+    bagged : tuple of float
+        How much costs count, of those that ``bagged_tradeoffs`` stands for.
+    others : tuple of Kind
+        Those that the family "auto" adds.
     few : tuple of float
         Of the price of everything, what the columns of boosters without penalties may
         cost.
-    narrow : tuple of float
-        Where boosters are ours: how much costs count of those of half as many leaves,
-        which bear more noise.
-    apart, apart_wide : tuple of float
-        Where boosters are ours: how much costs count of small and of large ones of
-        LightGBM, which has a tree for each of several classes.
+    blends : tuple of float or None
+        How much costs count of blends with naive Bayes, which is there as well; None
+        for neither.
+    has_forest : bool
+        Whether there is a random forest.
     """
 
-    small: tuple[float, ...]
+    small: Kind
     bagged: tuple[float, ...]
-    wide: tuple[float, ...]
-    few: tuple[float, ...]
-    narrow: tuple[float, ...] = ()
-    apart: tuple[float, ...] = ()
-    apart_wide: tuple[float, ...] = ()
+    others: tuple[Kind, ...]
+    few: tuple[float, ...] = (0.12, 0.25, 0.6)
+    blends: tuple[float, ...] | None = None
+    has_forest: bool = False
 
 
-# Chosen on 33 problems. Twice as many boosters cost no less at the same error: the best
-# of many on the rows to choose on is often a lucky one. Without the last of the small
-# ones, cheap budgets find nothing. A bagged booster errs least where everything may be
-# bought, and of several classes, where each shows in features of its own, also at small
-# budgets; with many rows it takes longest, and changed nothing on two sets.
-GRID = Grid(
-    (0.001, 0.002, 0.004, 0.008, 0.03, 0.12, 0.5),
-    (0.002, 0.03),
-    (0.0, 0.002, 0.03),
-    (0.12, 0.25, 0.6),
+def _lightgbm(*tradeoffs: float) -> Kind:
+    return Kind(tradeoffs, is_own=False, leaves="narrow")
+
+
+def _lightgbm_wide(*tradeoffs: float) -> Kind:
+    return Kind(tradeoffs, is_own=False, leaves="wide")
+
+
+def _narrow(*tradeoffs: float) -> Kind:
+    return Kind(tradeoffs, leaves="narrow")
+
+
+def _wide(*tradeoffs: float) -> Kind:
+    return Kind(tradeoffs, leaves="wide")
+
+
+# Chosen on 63 problems of the sets that choices may be made on (``bench_frontier.py``),
+# by what is paid at the error of cost-efficient boosting, by errors at twenty budgets,
+# and by time. More boosters do not err less at a budget: the best of many on the rows
+# to choose on is often a lucky one. Some are of LightGBM and some are ours: which of
+# them errs less is another one from set to set. Without the last of the small ones,
+# cheap budgets find nothing. A bagged booster errs least where everything may be
+# bought. With few rows growing takes little time.
+OF_TWO_AND_LITTLE = Grid(
+    _lightgbm(
+        0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5
+    ),
+    (0.0, 0.008, 0.03),
+    (_lightgbm_wide(0.0, 0.002),),
+    blends=(0.001, 0.03),
+    has_forest=True,
+)
+OF_TWO = Grid(
+    _lightgbm(0.001, 0.002, 0.004, 0.008, 0.03, 0.12, 0.5),
+    (0.0, 0.008),
+    (_lightgbm_wide(0.0), Kind((0.001, 0.004, 0.015, 0.06, 0.25)), _wide(0.002)),
+)
+OF_TWO_AND_MANY = Grid(
+    Kind((0.001, 0.004, 0.015, 0.03, 0.06, 0.12, 0.25)),
+    (),
+    (_narrow(0.004, 0.06), _wide(0.002), _lightgbm_wide(0.0)),
+    few=(),
+)
+# Of three classes, trees for each and trees that all share are as good.
+OF_THREE = Grid(
+    OF_TWO.small,
+    (0.008,),
+    (_lightgbm_wide(0.0, 0.002, 0.03), Kind((0.004, 0.03, 0.12)), _wide(0.002)),
+)
+OF_THREE_AND_MANY = Grid(
+    _lightgbm(0.01, 0.04, 0.15),
+    (),
+    (_lightgbm_wide(0.0, 0.01, 0.04), Kind((0.004, 0.03, 0.12)), _wide(0.002)),
+    few=(0.12, 0.33),
 )
 # Of more than three classes, trees that all share cost 12 % less at the same error
-# (``run.py shared``). A tree for each class errs less where one of them is rare.
-OF_SEVERAL = GRID._replace(
-    small=(0.001, 0.01, 0.03, 0.12, 0.5),
-    bagged=(0.03,),
-    narrow=(0.03,),
-    apart=(0.001, 0.03, 0.12),
-    apart_wide=(0.0,),
-)
-# With few rows growing takes little time; on 13 problems all of these cost 5 % less.
-OF_LITTLE = GRID._replace(
-    small=(0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5),
-    bagged=(0.002, 0.008, 0.03),
-    wide=(0.0, 0.0005, 0.002, 0.008, 0.03, 0.12),
+# (``run.py shared``). A tree for each class errs less where one of them is rare, and a
+# bagged booster of such trees where each class shows in features of its own.
+OF_SEVERAL = Grid(
+    Kind((0.001, 0.004, 0.015, 0.03, 0.12, 0.5)),
+    (0.008,),
+    (
+        _narrow(0.004, 0.06),
+        _wide(0.0, 0.002),
+        Kind((0.03,), leaves="narrow", is_bagged=True, is_apart=True),
+        _lightgbm(0.001, 0.03, 0.12),
+        _lightgbm_wide(0.0),
+    ),
+    blends=(),
 )
 OF_SEVERAL_AND_LITTLE = OF_SEVERAL._replace(
-    small=(0.0005, 0.002, 0.01, 0.03, 0.08, 0.2, 0.5),
-    apart=(0.0, 0.001, 0.004, 0.015, 0.06, 0.25),
-    apart_wide=(0.0, 0.002),
-)
-# With many rows, LightGBM takes too long to grow many boosters with penalties, while
-# ours take no longer with them than without.
-OF_THREE_AND_MANY = Grid((0.01, 0.04, 0.15), (), (0.0, 0.01, 0.04), (0.12, 0.33))
-OF_TWO_AND_MANY = Grid(
-    small=(0.001, 0.004, 0.015, 0.03, 0.06, 0.12, 0.25),
-    bagged=(),
-    wide=(0.002, 0.02),
-    few=(0.12, 0.33),
-    apart_wide=(0.0,),
+    others=(*OF_SEVERAL.others, _lightgbm(0.004)),
+    blends=(0.001, 0.03),
 )
 OF_SEVERAL_AND_MANY = Grid(
-    small=(0.01, 0.02, 0.04, 0.08, 0.15),
-    bagged=(),
-    wide=(0.0, 0.002),
+    Kind((0.01, 0.02, 0.04, 0.08, 0.15)),
+    (),
+    (_narrow(0.03), _wide(0.0, 0.002), _lightgbm_wide(0.0)),
     few=(0.12, 0.33),
-    narrow=(0.03,),
-    apart_wide=(0.0,),
 )
 
 
@@ -147,132 +189,147 @@ def usual_grid(n_rows: int, n_classes: int = 2) -> Grid:
 
     Examples
     --------
-    >>> [len(usual_grid(n).small) for n in (1_000, 4_000, 100_000)]
+    >>> [len(usual_grid(n).small.tradeoffs) for n in (1_000, 4_000, 100_000)]
     [12, 7, 7]
-    >>> len(usual_grid(100_000, n_classes=6).wide)
-    2
-    >>> usual_grid(100_000).bagged
+    >>> [usual_grid(n).small.is_own for n in (1_000, 4_000, 100_000)]
+    [False, False, True]
+    >>> usual_grid(100_000, n_classes=6).bagged
     ()
     """
-    if n_classes > SEVERAL_CLASSES:
-        grids = OF_SEVERAL_AND_LITTLE, OF_SEVERAL, OF_SEVERAL_AND_MANY
+    if n_classes == 2:
+        grids = OF_TWO_AND_LITTLE, OF_TWO, OF_TWO_AND_MANY
+    elif n_classes <= SEVERAL_CLASSES:
+        grids = OF_SEVERAL_AND_LITTLE, OF_THREE, OF_THREE_AND_MANY
     else:
-        many = OF_TWO_AND_MANY if n_classes == 2 else OF_THREE_AND_MANY
-        grids = OF_LITTLE, GRID, many
+        grids = OF_SEVERAL_AND_LITTLE, OF_SEVERAL, OF_SEVERAL_AND_MANY
     return grids[(n_rows > LITTLE_ROWS) + (n_rows > MANY_ROWS)]
 
 
-def grows_own(train: BoosterRows, n_classes: int, n_leaves: int) -> bool:
-    """Return whether Askless is to grow most boosters itself, and not LightGBM.
+class Wanted(NamedTuple):
+    """What a user asks for.
 
-    Not where categories have so many levels that their sums would fill the memory.
-
-    Parameters
+    Attributes
     ----------
-    train : BoosterRows
-        Rows to grow on.
-    n_classes : int
-        How many classes there are.
-    n_leaves : int
-        Leaves of a small booster.
-    """
-    is_several = n_classes > SEVERAL_CLASSES
-    is_large = n_classes == 2 and train.rows.n_rows > MANY_ROWS
-    return (is_several or is_large) and _can_grow_own(train, n_classes, n_leaves)
-
-
-def _can_grow_own(train: BoosterRows, n_classes: int, n_leaves: int) -> bool:
-    most = max(MANY_LEAVES, OWN_MANY * n_leaves)
-    return can_grow(train, n_classes, most)
-
-
-def leaf_factor(n_rows: int, n_classes: int) -> int:
-    """Return how many times as many leaves our trees have.
-
-    Examples
-    --------
-    >>> leaf_factor(4_000, 6), leaf_factor(30_000, 6), leaf_factor(30_000, 2)
-    (2, 16, 2)
-    """
-    return OWN_MANY if n_rows > MANY_ROWS and n_classes > 2 else OWN_LEAVES
-
-
-def list_large(
-    small: BoosterPlan,
-    family: str,
-    train: BoosterRows,
-    prices: PriceList,
-    seed: int,
-) -> list[Plan]:
-    """Return the plans that a family adds to the small boosters.
-
-    Parameters
-    ----------
-    small : BoosterPlan
-        One of the small boosters: large ones differ in what is said here only.
+    plain : BoosterPlan
+        The smallest booster: others differ in what a grid says only.
     family : {"auto", "boost", "forest"}
-        "auto" adds boosters as large as LightGBM's default, some of them without
-        penalties on few columns, and where rows are few a forest, naive Bayes and
-        blends of it with boosters; "forest" a forest, however many rows there are;
-        "boost" nothing.
+        "auto" is the whole grid; "boost" has its small and its bagged boosters only,
+        and "forest" also a forest, however many rows there are.
+    tradeoffs, bagged_tradeoffs : tuple of float or None
+        In place of those of the grid.
+    seed : int
+        For the forest.
+    """
+
+    plain: BoosterPlan
+    family: str = "auto"
+    tradeoffs: tuple[float, ...] | None = None
+    bagged_tradeoffs: tuple[float, ...] | None = None
+    seed: int = 0
+
+
+def list_plans(
+    wanted: Wanted, train: BoosterRows, prices: PriceList, n_classes: int
+) -> list[Plan]:
+    """Return what is to be grown, each once.
+
+    Where categories have so many levels that our sums would fill the memory, all
+    boosters are those of LightGBM.
+
+    Parameters
+    ----------
+    wanted : Wanted
+        What is asked for.
     train : BoosterRows
         Rows to grow on.
     prices : PriceList
         What columns cost.
-    seed : int
-        For the forest.
+    n_classes : int
+        How many classes there are.
     """
-    large: list[Plan] = []
-    is_numbers = all(test.kind == "number" for test in train.tests)
-    n_rows, n_columns = train.matrix.shape
-    n_classes = int(train.rows.class_ids.max()) + 1
-    is_little, is_small = n_rows <= LITTLE_ROWS, n_rows <= MANY_ROWS
-    if family == "auto":
-        grid = usual_grid(n_rows, n_classes)
-        is_large = small.is_own and not is_small and n_classes > 2
-        leaves = MANY_LEAVES if is_large else WIDE_LEAVES
-        wide = replace(small, is_bagged=False, n_leaves=max(leaves, small.n_leaves))
-        large += [replace(wide, tradeoff=t) for t in grid.wide]
-        if wide.is_own:
-            large += _list_apart(small, leaf_factor(n_rows, n_classes), grid)
-        elif n_classes == SEVERAL_CLASSES and _can_grow_own(
-            train, n_classes, small.n_leaves
+    lister = _Lister(wanted, train, n_classes)
+    found: list[Plan] = [*lister.list_asked()]
+    if wanted.family == "auto":
+        found += [*lister.list_others(), *lister.list_few(prices), *lister.list_bayes()]
+    if lister.has_forest():
+        plain = wanted.plain
+        found.append(ForestPlan(FOREST_TREES, FOREST_LEAVES, wanted.seed, plain.n_jobs))
+    return list(dict.fromkeys(found))
+
+
+class _Lister:
+    """Makes plans of the grid that suits some rows."""
+
+    def __init__(self, wanted: Wanted, train: BoosterRows, n_classes: int) -> None:
+        self.wanted, self.train, self.n_classes = wanted, train, n_classes
+        self.n_rows = train.rows.n_rows
+        self.grid = usual_grid(self.n_rows, n_classes)
+        most = max(MANY_LEAVES, OWN_MANY * wanted.plain.n_leaves)
+        self.can_grow = can_grow(train, n_classes, most)
+
+    def list_asked(self) -> Iterator[BoosterPlan]:
+        """Return small and bagged boosters."""
+        small, bagged = self.grid.small, Kind(self.grid.bagged, is_bagged=True)
+        if self.wanted.tradeoffs is not None:
+            small = small._replace(tradeoffs=self.wanted.tradeoffs)
+        if self.wanted.bagged_tradeoffs is not None:
+            bagged = bagged._replace(tradeoffs=self.wanted.bagged_tradeoffs)
+        yield from self._list_kind(small)
+        yield from self._list_kind(bagged)
+
+    def list_others(self) -> Iterator[BoosterPlan]:
+        """Return the boosters that the family "auto" adds."""
+        for kind in self.grid.others:
+            if self.can_grow or not kind.is_own:
+                yield from self._list_kind(kind)
+
+    def list_few(self, prices: PriceList) -> list[BoosterPlan]:
+        """Return large boosters without penalties that see few columns."""
+        if self.train.matrix.shape[1] < LEAST_COLUMNS:
+            return []
+        wide = Kind((0.0,), is_own=self.grid.small.is_own, leaves="wide")
+        (plan,) = self._list_kind(wide)
+        if self.n_rows > MANY_ROWS:
+            plan = replace(plan, n_leaves=MANY_LEAVES)
+        columns = _list_columns(self.train, self.n_classes, prices, self.grid.few, plan)
+        return [replace(plan, columns=some) for some in columns]
+
+    def list_bayes(self) -> Iterator[Plan]:
+        """Return naive Bayes, and its blends with boosters."""
+        if self.grid.blends is None:
+            return
+        for plan in self._list_kind(
+            self.grid.small._replace(tradeoffs=self.grid.blends)
         ):
-            large += _list_shared(small, wide, leaf_factor(n_rows, n_classes))
-        if n_columns >= LEAST_COLUMNS:
-            few = wide if is_small else replace(wide, n_leaves=MANY_LEAVES)
-            large += [
-                replace(few, tradeoff=0.0, columns=columns)
-                for columns in _list_columns(train, n_classes, prices, grid.few, few)
-            ]
-        if is_little or (is_small and n_classes > SEVERAL_CLASSES):
-            blend = replace(small, is_bagged=False, bayes_share=BAYES_SHARE)
-            blended = BLENDED_LITTLE if is_little else BLENDED
-            large += [replace(blend, tradeoff=t) for t in blended]
-            large.append(BayesPlan())
-    if is_numbers and (family == "forest" or (family == "auto" and is_small)):
-        large.append(ForestPlan(FOREST_TREES, FOREST_LEAVES, seed, small.n_jobs))
-    return large
+            yield replace(plan, bayes_share=BAYES_SHARE)
+        yield BayesPlan()
 
+    def has_forest(self) -> bool:
+        """Return whether there is a forest: columns must be numbers."""
+        is_numbers = all(test.kind == "number" for test in self.train.tests)
+        family = self.wanted.family
+        is_usual = family == "auto" and self.grid.has_forest
+        return is_numbers and (family == "forest" or is_usual)
 
-def _list_apart(small: BoosterPlan, factor: int, grid: Grid) -> list[Plan]:
-    """Return boosters beside ours: narrow ones, and those of LightGBM."""
-    usual = max(2, small.n_leaves // factor)
-    narrow = replace(small, is_bagged=False, n_leaves=usual)
-    plain = replace(narrow, is_own=False)
-    wide = replace(plain, n_leaves=max(WIDE_LEAVES, usual))
-    found: list[Plan] = [replace(narrow, tradeoff=t) for t in grid.narrow]
-    found += [replace(plain, tradeoff=t) for t in grid.apart]
-    return found + [replace(wide, tradeoff=t) for t in grid.apart_wide]
+    def _list_kind(self, kind: Kind) -> Iterator[BoosterPlan]:
+        is_own = kind.is_own and self.can_grow
+        plan = replace(
+            self.wanted.plain,
+            n_leaves=self._count_leaves(kind, is_own),
+            is_own=is_own,
+            is_bagged=kind.is_bagged,
+            is_apart=kind.is_apart and is_own,
+        )
+        return (replace(plan, tradeoff=float(t)) for t in kind.tradeoffs)
 
-
-def _list_shared(small: BoosterPlan, wide: BoosterPlan, factor: int) -> list[Plan]:
-    """Return boosters whose trees all classes share."""
-    plan = replace(
-        small, is_bagged=False, is_own=True, n_leaves=factor * small.n_leaves
-    )
-    found: list[Plan] = [replace(plan, tradeoff=t) for t in SHARED]
-    return found + [replace(wide, is_own=True, tradeoff=t) for t in SHARED_WIDE]
+    def _count_leaves(self, kind: Kind, is_own: bool) -> int:
+        narrow = self.wanted.plain.n_leaves
+        bears_more = is_own and self.n_rows > MANY_ROWS and self.n_classes > 2
+        usual = narrow
+        if is_own or kind.is_bagged:
+            usual *= OWN_MANY if bears_more else OWN_LEAVES
+        wide = max(MANY_LEAVES if bears_more else WIDE_LEAVES, usual)
+        return {"narrow": narrow, "usual": usual, "wide": wide}[kind.leaves]
 
 
 def _list_columns(

@@ -23,7 +23,9 @@ from askless.learn.boost._families import Plan
 from askless.learn.boost._log_loss import LogLossCandidates
 from askless.policy import Ensemble
 
-__all__ = ["WAYS_TO_STOP", "TracedRows", "join_weights", "trace_candidates"]
+__all__ = [
+    "WAYS_TO_STOP", "TracedRows", "join_runs", "join_weights", "trace_rows",
+]  # fmt: skip
 
 # Whether what is open is taken to vary all at once: each booster is tried both ways.
 WAYS_TO_STOP = (False, True)
@@ -31,18 +33,55 @@ WAYS_TO_STOP = (False, True)
 
 @dataclass(frozen=True)
 class TracedRows:
-    """Boosters, one for each plan, and rows that they were not grown on."""
+    """Rows, and where they stop by boosters that were not grown on them.
+
+    Attributes
+    ----------
+    models : list of Ensemble
+        The boosters, one for each plan.
+    rows : BoosterRows
+        The rows.
+    stops : list of tuple of Stops
+        Where they stop, by each booster, both ways.
+    """
 
     models: list[Ensemble]
     rows: BoosterRows
+    stops: list[tuple[Stops, Stops]]
+
+    def keep(self, boosters: list[int]) -> TracedRows:
+        """Return the same of some of the boosters."""
+        return TracedRows(
+            [self.models[i] for i in boosters],
+            self.rows,
+            [self.stops[i] for i in boosters],
+        )
 
 
-def trace_candidates(
-    plans: list[Plan],
-    runs: list[TracedRows],
-    n_jobs: int,
-    *,
-    by_log_loss: bool = False,
+def trace_rows(
+    models: list[Ensemble], rows: BoosterRows, n_jobs: int, *, by_log_loss: bool = False
+) -> TracedRows:
+    """Run boosters on rows, both ways.
+
+    Parameters
+    ----------
+    models : list of Ensemble
+        The boosters.
+    rows : BoosterRows
+        Rows that they were not grown on.
+    n_jobs : int
+        Threads.
+    by_log_loss : bool, default=False
+        Whether they are judged by their probabilities, and not by their decisions.
+    """
+    class_ids = rows.rows.class_ids if by_log_loss else None
+    values = rows.raw_rows.values
+    stops = [trace_both(model, values, n_jobs, class_ids) for model in models]
+    return TracedRows(models, rows, stops)
+
+
+def join_runs(
+    plans: list[Plan], runs: list[TracedRows], *, by_log_loss: bool = False
 ) -> Candidates:
     """Return all boosters, each both ways.
 
@@ -52,15 +91,13 @@ def trace_candidates(
         How the boosters were grown.
     runs : list of TracedRows
         The boosters, and then those of each fold.
-    n_jobs : int
-        Threads.
     by_log_loss : bool, default=False
         Whether they are judged by their probabilities, and not by their decisions.
     """
     stops = [
-        part
+        [run.stops[booster][way] for run in runs]
         for booster in range(len(plans))
-        for part in _trace_both(booster, runs, n_jobs, by_log_loss)
+        for way in range(len(WAYS_TO_STOP))
     ]
     rows = [run.rows.rows for run in runs]
     kind = LogLossCandidates if by_log_loss else Candidates
@@ -79,22 +116,6 @@ def trace_candidates(
         if len(rows) > 1
         else None,
     )
-
-
-def _trace_both(
-    booster: int, runs: list[TracedRows], n_jobs: int, by_log_loss: bool
-) -> tuple[list[Stops], list[Stops]]:
-    """Return where rows stop: both ways, each as a list with an entry for each run."""
-    pairs = [
-        trace_both(
-            run.models[booster],
-            run.rows.raw_rows.values,
-            n_jobs,
-            run.rows.rows.class_ids if by_log_loss else None,
-        )
-        for run in runs
-    ]
-    return [apart for apart, _ in pairs], [together for _, together in pairs]
 
 
 def join_weights(parts: list[KnownRows]) -> NDArray[np.float64] | None:
