@@ -76,6 +76,9 @@ class Problem:
         return 1 if self.n_classes == 2 else self.n_classes
 
     def grow(self, plan, prices=PRICES):
+        return self.grow_and_count(plan, prices)[0]
+
+    def grow_and_count(self, plan, prices=PRICES):
         # Nothing that was kept of another booster is used.
         train, valid = self.train.take(slice(None)), self.valid.take(slice(None))
         return grow_source(plan, train, valid, self.classes, prices)

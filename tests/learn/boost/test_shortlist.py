@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -6,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from askless import BudgetBoostClassifier
 from askless.learn.boost import _budget_boost
+from askless.learn.boost._boosters import BoosterPlan
 from askless.learn.boost._candidates import Goal
 from askless.learn.boost._shortlist import list_best, rank_rows
 
@@ -62,12 +65,14 @@ def test_only_the_best_are_grown_on_folds(monkeypatch, n_classes):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 4))
     y = (X[:, 0] + X[:, 1] > 0) * 1 + (X[:, 2] > 0) * (n_classes - 2)
-    batches = []
+    batches, asked, grown = [], [], []
     grow = _budget_boost._grow
 
     def count(plans, grown_on, *rest, **options):
         batches.append((len(plans), len(grown_on)))
-        return grow(plans, grown_on, *rest, **options)
+        asked.append(plans)
+        grown.append(grow(plans, grown_on, *rest, **options))
+        return grown[-1]
 
     monkeypatch.setattr(_budget_boost, "_grow", count)
     boost = BudgetBoostClassifier(budget=2, n_estimators=10, random_state=0).fit(X, y)
@@ -76,3 +81,12 @@ def test_only_the_best_are_grown_on_folds(monkeypatch, n_classes):
     assert n_listed > n_kept == (8 if n_classes == 2 else 10) == len(boost.models_)
     assert n_folds == (5 if n_classes == 2 else 3)
     assert boost._candidates.groups.max() == n_folds
+    # Boosters of folds have as many rounds as those that they are like.
+    first = dict(zip(asked[0], grown[0][0].values(), strict=True))
+    assert len(asked[1]) == n_kept
+    for i, plan in enumerate(asked[1]):
+        if not isinstance(plan, BoosterPlan):
+            assert plan in first
+            continue
+        assert plan.n_fixed == first[replace(plan, n_fixed=None)].n_rounds
+        assert {some[i].n_rounds for some in grown[1]} <= set(range(plan.n_fixed + 1))

@@ -102,10 +102,10 @@ def test_policies_decide_as_boosters_do_on_codes(
     store = CodeStore.write([frame], "y", tmp_path / "store")
     X = split_columns(frame)[0]
     model = askless.BudgetBoostClassifier(
-        family="forest", tradeoffs=(0.0, 0.01), bagged_tradeoffs=(0.002,),
+        family="forest", tradeoffs=(0.0, 0.01), bagged_tradeoffs=(),
         n_estimators=25, random_state=0,
     ).fit(store)  # fmt: skip
-    assert len(grown) == len(model.models_) == 3 + only_numbers
+    assert len(grown) == len(model.models_) == 2 + only_numbers
     hard = hard_rows(X, store.tests, rng)
     assert len(hard) > 1000
     for rows in (X, hard):

@@ -8,11 +8,11 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from threading import get_ident
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from askless.exceptions import MissingExtraError
 from askless.learn._examples import Examples
@@ -30,7 +30,9 @@ __all__ = [
     "BayesPlan",
     "BoosterPlan",
     "ForestPlan",
+    "Grown",
     "decide_at_once",
+    "grow_model",
     "grow_policy",
     "import_lightgbm",
     "rank_columns",
@@ -73,6 +75,8 @@ class BoosterPlan:
     is_apart : bool
         Whether a round of ours adds a tree for each of several classes, as LightGBM's
         do, and not one for all of them.
+    n_fixed : int or None
+        How many rounds there are, whatever validation rows say; None if these end it.
     """
 
     tradeoff: float
@@ -86,6 +90,7 @@ class BoosterPlan:
     bayes_share: float = 0.0
     is_own: bool = False
     is_apart: bool = False
+    n_fixed: int | None = None
 
     @property
     def family(self) -> str:
@@ -99,6 +104,8 @@ class BoosterPlan:
     @property
     def n_rounds(self) -> int:
         """The most rounds of boosting."""
+        if self.n_fixed is not None:
+            return self.n_fixed
         return self.n_estimators * (LONGER if self.is_bagged else 1)
 
     @property
@@ -118,9 +125,10 @@ class BoosterPlan:
         """Return how Askless grows it."""
         n_rounds, rate = self.n_rounds, self.rate
         if n_classes > 2 and not self.is_apart:
-            within = max(LEAST_ROUNDS, MOST_TREES // n_classes)
-            n_rounds = min(round(MORE_ROUNDS * n_rounds), within)
             rate = FASTER * rate
+            if self.n_fixed is None:
+                within = max(LEAST_ROUNDS, MOST_TREES // n_classes)
+                n_rounds = min(round(MORE_ROUNDS * n_rounds), within)
         return PricedPlan(
             self.tradeoff,
             n_rounds,
@@ -132,8 +140,14 @@ class BoosterPlan:
             is_apart=self.is_apart,
             row_share=BAGGING if self.is_bagged else 1.0,
             column_share=OWN_COLUMNS if self.is_bagged else 1.0,
-            patience=PATIENCE * (LONGER if self.is_bagged else 1),
+            patience=self._patience,
         )
+
+    @property
+    def _patience(self) -> int | None:
+        if self.n_fixed is not None:
+            return None
+        return PATIENCE * (LONGER if self.is_bagged else 1)
 
     def options(self, prices: NDArray[np.float64], n_classes: int) -> dict[str, Any]:
         """Return the parameters of LightGBM for prices and a number of classes."""
@@ -187,12 +201,16 @@ class ForestPlan:
         Draws rows and columns.
     n_jobs : int
         Threads.
+    has_random_cuts : bool
+        Whether a split takes the best of random cuts, on all rows, not the best cut on
+        rows drawn with replacement.
     """
 
     n_trees: int
     most_leaves: int
     seed: int
     n_jobs: int
+    has_random_cuts: bool = False
     tradeoff: float = 0.0
     is_bagged: bool = False
     family: str = "forest"
@@ -210,7 +228,8 @@ class ForestPlan:
         names: list[str],
     ) -> Ensemble:
         """Return the forest as a policy; columns must be numbers."""
-        model = RandomForestClassifier(
+        kind = ExtraTreesClassifier if self.has_random_cuts else RandomForestClassifier
+        model = kind(
             self.n_trees,
             max_leaf_nodes=self.most_leaves,
             random_state=self.seed,
@@ -246,6 +265,21 @@ class BayesPlan:
         return compile_source(source, costs, names=names, stops_early=True)
 
 
+class Grown(NamedTuple):
+    """A model, and how many rounds it has.
+
+    Attributes
+    ----------
+    policy : Ensemble
+        The model as a policy that stops when it is settled.
+    n_rounds : int or None
+        The rounds of a booster that were kept; None of what has none.
+    """
+
+    policy: Ensemble
+    n_rounds: int | None = None
+
+
 def grow_policy(
     plan: BoosterPlan | ForestPlan | BayesPlan,
     train: BoosterRows,
@@ -265,17 +299,36 @@ def grow_policy(
     classes, costs, names
         Those of the examples.
     """
+    return grow_model(plan, train, valid, classes, costs, names).policy
+
+
+def grow_model(
+    plan: BoosterPlan | ForestPlan | BayesPlan,
+    train: BoosterRows,
+    valid: BoosterRows,
+    classes: tuple[Outcome, ...],
+    costs: Costs,
+    names: list[str],
+) -> Grown:
+    """Return the same, and how many rounds it has.
+
+    Parameters
+    ----------
+    plan, train, valid, classes, costs, names
+        See :func:`grow_policy`.
+    """
     if not isinstance(plan, BoosterPlan):
-        return plan.grow(train, classes, costs, names)
+        return Grown(plan.grow(train, classes, costs, names))
     alone = replace(plan, bayes_share=0.0)
     # The same booster is asked for alone and together with naive Bayes.
-    source = train.keep(
+    source, n_rounds = train.keep(
         (alone, id(valid)), lambda: _boost(alone, train, valid, classes, costs)
     )
     if plan.bayes_share:
         bayes = train.keep("bayes", lambda: read_bayes(train, classes))
         source = blend(source, bayes, plan.bayes_share)
-    return compile_source(train.to_raw(source), costs, names=names, stops_early=True)
+    policy = compile_source(train.to_raw(source), costs, names=names, stops_early=True)
+    return Grown(policy, n_rounds)
 
 
 def _boost(
@@ -284,8 +337,8 @@ def _boost(
     valid: BoosterRows,
     classes: tuple[Outcome, ...],
     costs: Costs,
-) -> Source:
-    """Return the trees of a booster."""
+) -> tuple[Source, int]:
+    """Return the trees of a booster, and how many rounds they are of."""
     if plan.is_own:
         prices = costs.price_list(train.tests).full
         return grow_source(plan.own(len(classes)), train, valid, classes, prices)
@@ -293,21 +346,26 @@ def _boost(
     # Of each thread its own: LightGBM writes on what it grows on.
     key = (get_ident(), plan.columns, id(valid))
     data, held_out = train.keep(key, lambda: _bin(plan, train, valid, len(classes)))
-    prices = costs.price_list(tests).full
+    ends: dict[str, Any] = {}
+    if plan.n_fixed is None:
+        stop = lightgbm.early_stopping(30, verbose=False)
+        ends = {"valid_sets": [held_out], "callbacks": [stop]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         booster = lightgbm.train(
-            plan.options(prices, len(classes)),
+            plan.options(costs.price_list(tests).full, len(classes)),
             data,
             plan.n_rounds,
-            valid_sets=[held_out],
-            callbacks=[lightgbm.early_stopping(30, verbose=False)],
+            # Without, it would be written as text and read once more.
+            keep_training_booster=True,
+            **ends,
         )
-    return read_lightgbm_text(
+    source = read_lightgbm_text(
         booster.model_to_string(),
         classes=classes,
         categories={i: tests[i].outcomes for i in _list_categories(tests)},
     )
+    return source, booster.best_iteration or booster.current_iteration()
 
 
 def _list_categories(tests: tuple[Test, ...]) -> list[int]:

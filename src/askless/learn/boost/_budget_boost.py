@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,9 @@ from askless.learn._validation import summarise_rows
 from askless.learn.boost._booster_rows import BoosterRows
 from askless.learn.boost._boosters import (
     BoosterPlan,
+    Grown,
     decide_at_once,
-    grow_policy,
+    grow_model,
     import_lightgbm,
 )
 from askless.learn.boost._calibrate import calibrate
@@ -261,17 +263,19 @@ class BudgetBoostClassifier(PolicyClassifier):
         telling = _Telling(examples.reporter, len(plans) + n_folded)
         grown = _grow(plans, [train], valid, examples, telling, needs_one=True)[0]
         plans = [plans[i] for i in sorted(grown)]
-        models = [grown[i] for i in sorted(grown)]
+        first = [grown[i] for i in sorted(grown)]
+        models = [one.policy for one in first]
         runs = [self._trace(models, traced, examples)]
         candidates = join_runs(plans, runs, by_log_loss=self._by_log_loss)
         if folds and not examples.reporter.wants_stop:
             kept = list_best(candidates, self._goal(None), n_kept, len(WAYS_TO_STOP))
             plans, runs = [plans[i] for i in kept], [runs[0].keep(kept)]
+            alike = [_fix_rounds(plans[i], first[k]) for i, k in enumerate(kept)]
             grown_on = [train.take(some) for some, _ in folds]
-            by_fold = _grow(plans, grown_on, valid, examples, telling)
+            by_fold = _grow(alike, grown_on, valid, examples, telling)
             for (_, left_out), grown in zip(folds, by_fold, strict=True):
                 if len(grown) == len(plans):  # a fold counts if all have run it
-                    models = [grown[i] for i in range(len(plans))]
+                    models = [grown[i].policy for i in range(len(plans))]
                     runs.append(self._trace(models, train.take(left_out), examples))
             candidates = join_runs(plans, runs, by_log_loss=self._by_log_loss)
         self.models_ = runs[0].models
@@ -407,6 +411,17 @@ class BudgetBoostClassifier(PolicyClassifier):
         return calibrate(policy, self._calibrated_on, count_threads(self.n_jobs))
 
 
+def _fix_rounds(plan: Plan, grown: Grown) -> Plan:
+    """Return the plan of a booster of as many rounds as another.
+
+    So boosters of folds are like the one that is kept, and none of their rounds is
+    grown only to see that it tells validation rows no better.
+    """
+    if not isinstance(plan, BoosterPlan):
+        return plan
+    return replace(plan, n_fixed=grown.n_rounds)
+
+
 def _grow(
     plans: list[Plan],
     grown_on: list[BoosterRows],
@@ -415,7 +430,7 @@ def _grow(
     telling: _Telling,
     *,
     needs_one: bool = False,
-) -> list[dict[int, Ensemble]]:
+) -> list[dict[int, Grown]]:
     """Return, for each set of rows, a booster for each plan by the plan's number.
 
     Fewer if someone asks to stop, or by Ctrl-C, but one if one is needed. They are
@@ -424,16 +439,16 @@ def _grow(
     """
     facts = (examples.classes, examples.costs, examples.names)
     tasks = [(plan, rows, valid, *facts) for rows in grown_on for plan in plans]
-    grown: list[dict[int, Ensemble]] = [{} for _ in grown_on]
+    grown: list[dict[int, Grown]] = [{} for _ in grown_on]
     reporter = examples.reporter
 
-    def add(i: int, model: Ensemble) -> bool:
+    def add(i: int, model: Grown) -> bool:
         grown[i // len(plans)][i % len(plans)] = model
         telling.tell_one()
         return reporter.wants_stop
 
     try:
-        run_tasks(grow_policy, tasks, on_done=add)
+        run_tasks(grow_model, tasks, on_done=add)
     except KeyboardInterrupt:
         if needs_one and not any(grown):
             raise

@@ -90,8 +90,8 @@ class Grid(NamedTuple):
     blends : tuple of float or None
         How much costs count of blends with naive Bayes, which is there as well; None
         for neither.
-    has_forest : bool
-        Whether there is a random forest.
+    forests : tuple of bool
+        A random forest for each: whether its cuts are drawn at random.
     """
 
     small: Kind
@@ -99,7 +99,7 @@ class Grid(NamedTuple):
     others: tuple[Kind, ...]
     few: tuple[float, ...] = (0.12, 0.25, 0.6)
     blends: tuple[float, ...] | None = None
-    has_forest: bool = False
+    forests: tuple[bool, ...] = ()
 
 
 def _lightgbm(*tradeoffs: float) -> Kind:
@@ -132,7 +132,7 @@ OF_TWO_AND_LITTLE = Grid(
     (0.0, 0.008, 0.03),
     (_lightgbm_wide(0.0, 0.002),),
     blends=(0.001, 0.03),
-    has_forest=True,
+    forests=(False,),
 )
 OF_TWO = Grid(
     _lightgbm(0.001, 0.002, 0.004, 0.008, 0.03, 0.12, 0.5),
@@ -150,6 +150,7 @@ OF_THREE = Grid(
     OF_TWO.small,
     (0.008,),
     (_lightgbm_wide(0.0, 0.002, 0.03), Kind((0.004, 0.03, 0.12)), _wide(0.002)),
+    forests=(False, True),
 )
 OF_THREE_AND_MANY = Grid(
     _lightgbm(0.01, 0.04, 0.15),
@@ -171,6 +172,7 @@ OF_SEVERAL = Grid(
         _lightgbm_wide(0.0),
     ),
     blends=(),
+    forests=(False, True),
 )
 OF_SEVERAL_AND_LITTLE = OF_SEVERAL._replace(
     others=(*OF_SEVERAL.others, _lightgbm(0.004)),
@@ -251,9 +253,7 @@ def list_plans(
     found: list[Plan] = [*lister.list_asked()]
     if wanted.family == "auto":
         found += [*lister.list_others(), *lister.list_few(prices), *lister.list_bayes()]
-    if lister.has_forest():
-        plain = wanted.plain
-        found.append(ForestPlan(FOREST_TREES, FOREST_LEAVES, wanted.seed, plain.n_jobs))
+    found += lister.list_forests()
     return list(dict.fromkeys(found))
 
 
@@ -304,12 +304,16 @@ class _Lister:
             yield replace(plan, bayes_share=BAYES_SHARE)
         yield BayesPlan()
 
-    def has_forest(self) -> bool:
-        """Return whether there is a forest: columns must be numbers."""
-        is_numbers = all(test.kind == "number" for test in self.train.tests)
-        family = self.wanted.family
-        is_usual = family == "auto" and self.grid.has_forest
-        return is_numbers and (family == "forest" or is_usual)
+    def list_forests(self) -> list[ForestPlan]:
+        """Return random forests: columns must be numbers."""
+        family, n_jobs = self.wanted.family, self.wanted.plain.n_jobs
+        usual = {"auto": self.grid.forests, "boost": (), "forest": (False,)}[family]
+        if any(test.kind != "number" for test in self.train.tests):
+            return []
+        return [
+            ForestPlan(FOREST_TREES, FOREST_LEAVES, self.wanted.seed, n_jobs, is_random)
+            for is_random in usual
+        ]
 
     def _list_kind(self, kind: Kind) -> Iterator[BoosterPlan]:
         is_own = kind.is_own and self.can_grow

@@ -31,8 +31,8 @@ def grow_source(
     valid: BoosterRows,
     classes: tuple[Outcome, ...],
     prices: NDArray[np.float64],
-) -> Source:
-    """Return the trees of a booster, which part what rows hold.
+) -> tuple[Source, int]:
+    """Return the trees of a booster, which part what rows hold, and its rounds.
 
     A tree with a value for each class becomes one for each class, alike but for values
     and weights: what is known of one class is then bounded apart from the others.
@@ -56,14 +56,14 @@ def grow_source(
     coded = train.keep(("codes", tests), lambda: LevelRows.of(train, tests))
     held_out = valid.keep(("codes", tests), lambda: LevelRows.of(valid, tests))
     start = _first_sums(coded, n_classes)
-    grown = grow_rounds(plan, coded, held_out, start, prices)
+    grown, n_rounds = grow_rounds(plan, coded, held_out, start, prices)
     marks = list_marks(train, tests)
     trees = [part for tree in grown for part in _read_tree(tree, tests, marks)]
     categories = {
         i: test.outcomes for i, test in enumerate(tests) if test.kind == "category"
     }
     output = Output("logit" if n_classes == 2 else "softmax", tuple(start.tolist()))
-    return Source(None, len(tests), classes, trees, output, categories)
+    return Source(None, len(tests), classes, trees, output, categories), n_rounds
 
 
 def _first_sums(coded: LevelRows, n_classes: int) -> NDArray[np.float64]:

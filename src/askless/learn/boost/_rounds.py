@@ -59,8 +59,8 @@ class PricedPlan:
     row_share, column_share : float
         Of the rows, how many a round is grown on; of the columns, how many each split
         chooses from. Both are drawn.
-    patience : int
-        How many rounds may tell validation rows no better.
+    patience : int or None
+        How many rounds may tell validation rows no better; None if these do not end it.
     """
 
     tradeoff: float
@@ -73,7 +73,7 @@ class PricedPlan:
     is_apart: bool = False
     row_share: float = 1.0
     column_share: float = 1.0
-    patience: int = PATIENCE
+    patience: int | None = PATIENCE
 
     @property
     def most_idle(self) -> int:
@@ -126,8 +126,10 @@ def grow_rounds(
     held_out: LevelRows,
     start: NDArray[np.float64],
     prices: NDArray[np.float64],
-) -> list[GrownTree]:
+) -> tuple[list[GrownTree], int]:
     """Return the trees up to the round that tells the validation rows best.
+
+    Without patience, of all rounds. The second is how many rounds these are.
 
     Parameters
     ----------
@@ -142,12 +144,17 @@ def grow_rounds(
     """
     booster = _Booster(plan, coded, held_out, start, prices)
     rounds: list[list[GrownTree]] = []
-    best, n_kept, n_idle = booster.loss(), 0, 0
+    best, n_kept, n_idle = np.inf, 0, 0
+    if plan.patience is not None:
+        best = booster.loss()
     for number in range(plan.n_rounds):
         rounds.append(booster.add_round(number))
         n_idle = 0 if rounds[-1] else n_idle + 1
         if n_idle == plan.most_idle:
             break  # no split is worth its price, nor will be
+        if plan.patience is None:
+            n_kept = len(rounds)
+            continue
         loss = booster.loss()
         if loss < best * (1.0 - LEAST_FALL):
             best, n_kept = loss, len(rounds)
@@ -155,7 +162,7 @@ def grow_rounds(
             break
     kept = [tree for trees in rounds[:n_kept] for tree in trees]
     # One that buys nothing is a booster, too.
-    return kept or [GrownTree.nothing(len(start))]
+    return kept or [GrownTree.nothing(len(start))], n_kept
 
 
 class _Booster:
@@ -172,6 +179,7 @@ class _Booster:
         n_rows, n_outputs = len(coded.class_ids), len(start)
         is_apart = plan.is_apart and n_outputs > 1
         self.plan, self.coded, self.held_out = plan, coded, held_out
+        self.is_heard = plan.patience is not None
         # What each tree of a round adds to.
         self.outputs = list(range(n_outputs)) if is_apart else [None]
         has_one = is_apart or n_outputs == 1
@@ -229,13 +237,16 @@ class _Booster:
             return None
         told = slice(None) if output is None else [output]
         # Copies, of one class: the grower wants sums side by side.
-        sums, held_sums = self.sums[:, told], self.held_sums[:, told]
+        sums = self.sums[:, told]
         if len(rows) < len(self.rows):
             self.grower.add_walked(self.coded.codes, sums, rate)
         else:
             self.grower.add_grown(sums, rate)
-        self.grower.add_walked(self.held_out.codes, held_sums, rate)
-        self.sums[:, told], self.held_sums[:, told] = sums, held_sums
+        self.sums[:, told] = sums
+        if self.is_heard:
+            held_sums = self.held_sums[:, told]
+            self.grower.add_walked(self.held_out.codes, held_sums, rate)
+            self.held_sums[:, told] = held_sums
         return GrownTree(*self.grower.tree(self.by_rows), output, rate)
 
 
