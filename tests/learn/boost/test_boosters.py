@@ -100,7 +100,8 @@ def test_a_forest_decides_as_the_library_does(rng, has_random_cuts):
     grown = grow_model(plan, train, valid, *facts(3))
     assert grown.n_rounds is None
     kind = ExtraTreesClassifier if has_random_cuts else RandomForestClassifier
-    model = kind(12, max_leaf_nodes=64, random_state=3).fit(matrix, train.rows.class_ids)
+    model = kind(12, max_leaf_nodes=64, random_state=3)
+    model.fit(matrix, train.rows.class_ids)
     X = valid.matrix.copy()
     X[rng.random(X.shape) < 0.1] = np.nan
     found = grown.policy.with_stop(is_complete=True).predict_proba(X)
