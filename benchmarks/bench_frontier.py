@@ -65,7 +65,7 @@ import numpy as np
 from adaptive_report import mean_ratio
 from bench_adaptive import read_results
 from frontier_match import MARGIN_BEFORE, Matcher, compare
-from set_lists import CHOSEN_ON, LATER, REPORTED, draw_prices, read_set
+from set_lists import CHOSEN_ON, FRESH, LATER, REPORTED, draw_prices, read_set
 from sklearn.model_selection import StratifiedKFold
 
 from askless import BudgetBoostClassifier, BudgetForestClassifier
@@ -79,7 +79,9 @@ HERE = Path(__file__).parent
 DENSE = (0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5)
 LARGE = (0.0005, 0.002, 0.008, 0.03, 0.12)
 RIVALS = ("CEGB", "cascade", "BudgetRF", "forest")
-LISTS = {"chosen": CHOSEN_ON, "reported": REPORTED, "later": LATER}
+LISTS = {
+    "chosen": CHOSEN_ON, "reported": REPORTED, "later": LATER, "fresh": FRESH,
+}  # fmt: skip
 ROWS = (4_000, 1_000, 2_000)
 QUICK_ROWS = (1_200, 400, 600)
 N_BUDGETS = 8
@@ -463,7 +465,8 @@ def main() -> None:
     sets = LISTS[arguments.list]
     path = arguments.results or HERE / "results" / f"frontier_{arguments.list}.jsonl"
     if arguments.report:
-        name = "later" if arguments.list == "later" else "frontier"
+        is_named = arguments.list in ("later", "fresh")
+        name = arguments.list if is_named else "frontier"
         report(read_results(path), sets, name)
         return
     run_all(arguments.sets or sets, arguments.seeds, ROWS, path)

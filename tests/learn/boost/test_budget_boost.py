@@ -20,7 +20,7 @@ from askless.exceptions import (
     MissingExtraError,
 )
 from askless.learn.boost import _budget_boost
-from askless.learn.boost._boosters import BoosterPlan
+from askless.learn.boost._boosters import BoosterPlan, ForestPlan
 from askless.learn.boost._calibrate import Stops, fall, fill_budget, trace_stops
 from askless.learn.boost._candidates import Candidates
 from askless.learn.boost._families import usual_grid
@@ -420,6 +420,27 @@ def test_with_more_than_three_classes_most_boosters_share_their_trees():
     assert [(p.is_own, p.n_leaves) for p in small] == [(True, 16), (True, 16)]
     many = plans_of(8_000, 4, family="boost", tradeoffs=(0.1,), bagged_tradeoffs=())
     assert [(p.is_own, p.n_leaves) for p in many] == [(True, 128)]
+
+
+def test_blends_of_several_classes_grow_no_booster_of_their_own():
+    plans = plans_of(4_000, 4)
+    blends = [plan for plan in plans if plan.family == "blend"]
+    assert len(blends) == 3
+    assert {plan.is_bagged for plan in blends} == {False, True}
+    for plan in blends:
+        assert dataclasses.replace(plan, bayes_share=0.0) in plans
+
+
+@pytest.mark.parametrize("n_classes", [3, 4])
+def test_with_several_classes_there_are_two_forests_unless_rows_are_many(n_classes):
+    def forests(n_rows):
+        plans = plans_of(n_rows, n_classes)
+        return [p.has_random_cuts for p in plans if isinstance(p, ForestPlan)]
+
+    assert forests(400) == forests(4_000) == [False, True]
+    assert forests(8_000) == []
+    few = plans_of(400, n_classes, family="forest")
+    assert [p.has_random_cuts for p in few if isinstance(p, ForestPlan)] == [False]
 
 
 def test_with_many_rows_of_two_classes_boosters_with_penalties_are_ours():

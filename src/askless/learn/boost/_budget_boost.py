@@ -108,9 +108,9 @@ class BudgetBoostClassifier(PolicyClassifier):
         boosters as large as LightGBM's default (31 leaves), boosters of our own beside
         those of LightGBM or the other way round, and some without penalties on the
         columns that tell most; with up to 1,500 rows, or 5,000 of more than three
-        classes, naive Bayes; with up to 1,500 its blends with boosters, and of two
-        classes a random forest. "forest": small and bagged boosters and a random
-        forest.
+        classes, naive Bayes; with up to 1,500 its blends with boosters. A random forest
+        with up to 1,500 rows, and with up to 5,000 of more than two classes another one
+        that draws its cuts. "forest": small and bagged boosters and a random forest.
     tradeoffs : tuple of float, default=None
         How much costs count, in units of the mean cost: one small booster each. By
         default twelve from 0 to 0.5 with up to 1,500 rows of two classes, and five to
