@@ -4,7 +4,7 @@
 (CEGB) with a dense grid of trade-offs, as many rounds, and trees of 8 and of 31 leaves;
 a cascade of LightGBM models on growing sets of columns, which stops once it is sure
 enough; a budgeted and a plain random forest. ``set_lists.py`` has two lists of sets:
-choices were made on the first, the second is only reported. It had run with six
+choices were made on the first, the second is only reported. It had run with seven
 versions before: one without the second way to be sure (0.52 and 0.44), one that left
 out half of the boosters of more than three classes, chosen on sets of the first list
 that have few numbers (0.53 and 0.47), one that left out only some of them, above 1,500
@@ -12,16 +12,17 @@ rows, where a fit would take too long (0.51 and 0.43), one whose fold boosters b
 first feature together, with a bagged booster of several classes that was chosen on
 cubes (``make_cube``; 0.50 and 0.42), one with naive Bayes and blends with it, a forest
 of whole trees, and an order of purchases that was learned on the rows to choose on
-(0.49 and 0.41), and one without that order, with half as many boosters (0.50 and 0.41).
+(0.49 and 0.41), one without that order, with half as many boosters (0.50 and 0.41), and
+one in which all classes share the trees of most boosters where there are more than
+three (0.50 and 0.41).
 
-In this version all classes share the trees of most boosters where there are more than
-three. It was chosen on sets of the first list (``run.py shared``). First there were
-hardly any boosters with a tree for each class left, and the list gave 0.52 and 0.43
-with 5 points missed. That trees for each class were missing was seen there; on eleven
-small problems of the first list both together cost 1 % less than shared trees alone,
-erred 0.3 points more, and missed one point of 50 in place of two. With both, the six
-sets of more than three classes ran again. One set of the first list, optdigits, has the
-rows of digits in it.
+In this version boosters of LightGBM and of Askless are both there for any number of
+rows, bagged ones are of Askless, and only the best are grown on folds, for as many
+rounds as the booster that is kept. With several classes there are two forests, a large
+booster with a tree for each class, and blends of naive Bayes with boosters. All of it
+was chosen on sets of the first list, and on cubes. Sets of 1,500 to 5,000 rows and more
+than three classes ran again when these blends came; nothing had been looked at. One set
+of the first list, optdigits, has the rows of digits in it.
 
 For every point of a rival's curve, ours is the cheapest model and moment to stop that
 errs less on the rows to choose on, by 0.5 standard errors of the change, or errs no
@@ -48,8 +49,8 @@ again would lower the error by half a point when choosing.
 asked for. What is paid for the confidence in a budget is large where rows are few.
 
 ``bench_frontier.py --list reported`` goes on where it was stopped; ``--report`` writes
-what there is. Sets that have not run yet are not in the table. ``run.py later`` has
-twelve sets more.
+what there is. Sets that have not run yet are not in the table. ``run.py later`` and
+``run.py fresh`` have twelve sets more each.
 """
 
 from __future__ import annotations
