@@ -27,7 +27,7 @@ from set_lists import SEVERAL
 
 from askless.learn._examples import KnownRows
 from askless.learn.boost._booster_rows import BoosterRows, choose_tests
-from askless.learn.boost._boosters import BoosterPlan, grow_policy
+from askless.learn.boost._boosters import BoosterPlan, grow_model
 from askless.learn.boost._calibrate import fall, list_thresholds, trace_both
 from askless.learn.boost._families import OWN_LEAVES
 from askless.problem import Costs
@@ -60,7 +60,7 @@ class Side:
         costs = Costs(list(prices))
         start = time.process_time()
         policies = [
-            grow_policy(plan, rows[0], rows[1], classes, costs, names)
+            grow_model(plan, rows[0], rows[1], classes, costs, names).policy
             for plan in list_plans(is_shared)
         ]
         self.seconds = time.process_time() - start

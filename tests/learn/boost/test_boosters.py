@@ -12,7 +12,6 @@ from askless.learn.boost._boosters import (
     BoosterPlan,
     ForestPlan,
     grow_model,
-    grow_policy,
 )
 from askless.problem import Costs, Test
 
@@ -59,9 +58,6 @@ def test_as_many_rounds_as_another_has_give_the_same_trees(rng, kind, n_classes)
     alike = grow_model(replace(plan, n_fixed=usual.n_rounds), train, valid, *known)
     assert alike.n_rounds == usual.n_rounds
     assert list_trees(alike.policy) == list_trees(usual.policy)
-    assert list_trees(grow_policy(plan, train, valid, *known)) == list_trees(
-        usual.policy
-    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -33,7 +33,6 @@ __all__ = [
     "Grown",
     "decide_at_once",
     "grow_model",
-    "grow_policy",
     "import_lightgbm",
     "rank_columns",
 ]
@@ -280,15 +279,15 @@ class Grown(NamedTuple):
     n_rounds: int | None = None
 
 
-def grow_policy(
+def grow_model(
     plan: BoosterPlan | ForestPlan | BayesPlan,
     train: BoosterRows,
     valid: BoosterRows,
     classes: tuple[Outcome, ...],
     costs: Costs,
     names: list[str],
-) -> Ensemble:
-    """Return a booster, a forest or naive Bayes as a policy that stops when settled.
+) -> Grown:
+    """Return a booster, a forest or naive Bayes as a policy, and its rounds.
 
     Parameters
     ----------
@@ -298,24 +297,6 @@ def grow_policy(
         Rows to grow on, and validation rows that say when to stop adding trees.
     classes, costs, names
         Those of the examples.
-    """
-    return grow_model(plan, train, valid, classes, costs, names).policy
-
-
-def grow_model(
-    plan: BoosterPlan | ForestPlan | BayesPlan,
-    train: BoosterRows,
-    valid: BoosterRows,
-    classes: tuple[Outcome, ...],
-    costs: Costs,
-    names: list[str],
-) -> Grown:
-    """Return the same, and how many rounds it has.
-
-    Parameters
-    ----------
-    plan, train, valid, classes, costs, names
-        See :func:`grow_policy`.
     """
     if not isinstance(plan, BoosterPlan):
         return Grown(plan.grow(train, classes, costs, names))

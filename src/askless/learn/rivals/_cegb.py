@@ -8,7 +8,7 @@ from askless.learn._base import PolicyClassifier
 from askless.learn._checks import check_count, check_number, check_share
 from askless.learn._examples import Examples
 from askless.learn._validation import measure_rows
-from askless.learn.boost._boosters import BoosterPlan, decide_at_once, grow_policy
+from askless.learn.boost._boosters import BoosterPlan, decide_at_once, grow_model
 from askless.learn.boost._split import split_rows
 from askless.policy import Ensemble
 
@@ -125,7 +125,7 @@ class CEGBClassifier(PolicyClassifier):
             examples.n_threads,
         )
         facts = (examples.classes, examples.costs, examples.names)
-        policy = run_to_leaves(grow_policy(plan, train, valid, *facts))
+        policy = run_to_leaves(grow_model(plan, train, valid, *facts).policy)
         run = policy.predict_and_cost(valid.rows.values, n_jobs=self.n_jobs)
         self.point_ = measure_rows(valid.rows, *run, examples.classes)
         return policy
