@@ -46,7 +46,9 @@ Networks need torch, in an environment of its own, which ``make bench-torch`` ma
 ``bench_acquire.py`` goes on where it was stopped; ``--report`` writes what there is;
 ``--ours`` measures ours anew beside the rivals' points that are kept.
 Sets and seeds that have not run yet are not in the table.
-Ours in it may be older than the learner: ``run.py networks`` has ours as it is.
+Rows with figures "by log loss" have ours as it is. Those of DIME, and of AACO on sets
+that are no cube, are of earlier runs, beside the learner as it was then:
+``run.py networks`` has ours as it is at DIME's costs.
 """
 
 from __future__ import annotations
