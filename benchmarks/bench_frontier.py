@@ -24,7 +24,7 @@ was chosen on sets of the first list, and on cubes. Sets of 1,500 to 5,000 rows 
 than three classes ran again when these blends came; nothing had been looked at. Then
 eight boosters were grown on folds, and the list gave 0.51 and 0.43, with 9 points
 missed, more than before. So more boosters on folds were tried on nine small problems of
-the first list: twelve of two classes cost 6 % less there, and the two sets of that kind
+the first list: twelve of two classes cost less there, and the two sets of that kind
 ran again. One set of the first list, optdigits, has the rows of digits in it.
 
 For every point of a rival's curve, ours is the cheapest model and moment to stop that

@@ -55,8 +55,7 @@ LATER = (
     "ada", "sylva", "hypothyroid", "yeast", "abalone", "movement_libras", "fars",
     "kc1", "spectfheart", "aslib_asp_potassco", "aslib_bnsl_2016", "boston_housing_q4",
 )  # fmt: skip
-# Only reported, too, and drawn last: before forests of several classes came, nobody had
-# run this learner on any of them.
+# Only reported, too, and drawn last, when forests of several classes had come.
 FRESH = (
     "aslib_sat11_rand", "aslib_sat20_main", "crx", "saheart", "wisconsin", "ecoli",
     "pc1", "sonar", "glass", "flare_keel", "tae", "breast_cancer_ljubljana",

@@ -13,7 +13,7 @@ import askless
 from askless.exceptions import DegeneratePolicyWarning, InvalidOptionError
 from askless.learn import CodeStore
 from askless.learn._examples import KnownRows, StoredExamples
-from askless.learn.boost import _boosters
+from askless.learn.boost import _boosters, _families
 from askless.learn.boost._coded_rows import CodedRows, cut_source, level_values
 from askless.learn.boost._split import split_rows
 from askless.learn.sources._source import Source, SourceTree
@@ -96,16 +96,18 @@ def grown(monkeypatch):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("only_numbers", [False, True])
 def test_policies_decide_as_boosters_do_on_codes(
-    rng, tmp_path, grown, n_classes, only_numbers
+    rng, tmp_path, grown, monkeypatch, n_classes, only_numbers
 ):
+    # Bagged boosters, too, are LightGBM's, to compare with.
+    monkeypatch.setattr(_families, "can_grow", lambda *_: False)
     frame = make_frame(rng, n_classes=n_classes, only_numbers=only_numbers)
     store = CodeStore.write([frame], "y", tmp_path / "store")
     X = split_columns(frame)[0]
     model = askless.BudgetBoostClassifier(
-        family="forest", tradeoffs=(0.0, 0.01), bagged_tradeoffs=(),
+        family="forest", tradeoffs=(0.0, 0.01), bagged_tradeoffs=(0.002,),
         n_estimators=25, random_state=0,
     ).fit(store)  # fmt: skip
-    assert len(grown) == len(model.models_) == 2 + only_numbers
+    assert len(grown) == len(model.models_) == 3 + only_numbers
     hard = hard_rows(X, store.tests, rng)
     assert len(hard) > 1000
     for rows in (X, hard):

@@ -58,7 +58,7 @@ FOLDED_ROWS, N_FOLDS, FEWER_FOLDS, MOST_FOLDED = 600, 5, 3, 12
 # Boosters that are grown on folds: of two classes, and of more. With 8 of two classes,
 # which takes a fifth less time, 2 of 128 points of rivals are missed on problems that
 # choices are made on, with these none, and what is paid at the error of cost-efficient
-# boosting is 6 % more.
+# boosting is 8 % more.
 MOST_KEPT_OF_TWO, MOST_KEPT_OF_MORE = 12, 10
 # Validation rows that are traced, at most: more of them tell little more.
 MOST_TRACED = 3_000
@@ -111,9 +111,9 @@ class BudgetBoostClassifier(PolicyClassifier):
         boosters as large as LightGBM's default (31 leaves), boosters of our own beside
         those of LightGBM or the other way round, and some without penalties on the
         columns that tell most; with up to 1,500 rows, or 5,000 of more than three
-        classes, naive Bayes; with up to 1,500 its blends with boosters. A random forest
-        with up to 1,500 rows, and with up to 5,000 of more than two classes another one
-        that draws its cuts. "forest": small and bagged boosters and a random forest.
+        classes, naive Bayes and its blends with boosters. A random forest with up to
+        1,500 rows of two classes, and two with up to 5,000 rows of more, of which one
+        draws its cuts. "forest": small and bagged boosters and a random forest.
     tradeoffs : tuple of float, default=None
         How much costs count, in units of the mean cost: one small booster each. By
         default twelve from 0 to 0.5 with up to 1,500 rows of two classes, and five to

@@ -46,6 +46,8 @@ LEAST_COLUMNS = 9
 # Of forests: trees, and leaves of a tree, which few rows never reach. With fewer leaves
 # they err far more.
 FOREST_TREES, FOREST_LEAVES = 60, 4_096
+# Whether the cuts of each forest are drawn.
+ONE_FOREST, BOTH_FORESTS = (False,), (False, True)
 
 Plan = BoosterPlan | ForestPlan | BayesPlan
 
@@ -132,7 +134,7 @@ OF_TWO_AND_LITTLE = Grid(
     (0.0, 0.008, 0.03),
     (_lightgbm_wide(0.0, 0.002),),
     blends=(_lightgbm(0.001, 0.03),),
-    forests=(False,),
+    forests=ONE_FOREST,
 )
 OF_TWO = Grid(
     _lightgbm(0.001, 0.002, 0.004, 0.008, 0.03, 0.12, 0.5),
@@ -150,7 +152,7 @@ OF_THREE = Grid(
     OF_TWO.small,
     (0.008,),
     (_lightgbm_wide(0.0, 0.002, 0.03), Kind((0.004, 0.03, 0.12)), _wide(0.002)),
-    forests=(False, True),
+    forests=BOTH_FORESTS,
 )
 OF_THREE_AND_MANY = Grid(
     _lightgbm(0.01, 0.04, 0.15),
@@ -162,11 +164,11 @@ OF_THREE_AND_MANY = Grid(
 # (``run.py shared``). A tree for each class errs less where one of them is rare, and a
 # bagged booster of such trees where each class shows in features of its own. Forests
 # err least where everything may be bought, one on some sets and one on others: with
-# them and with large trees for each class, 1 of 252 points of rivals is missed on nine
-# problems, without 6, in the same time. Where each class shows in features of its own,
-# naive Bayes answers half-bought rows well, and its blends with boosters, which are
-# grown anyway, better still: cubes that choices are made on err 13.1 % at 3 tests, not
-# 14.4.
+# them and with large trees for each class, none of 252 points of rivals is missed on
+# nine problems, without 6, in 6 % more time. Where each class shows in features of its
+# own, naive Bayes answers half-bought rows well, and its blends with boosters, which
+# are grown anyway, better still: cubes that choices are made on err 13.1 % at 3 tests,
+# not 14.4.
 BAGGED_APART = Kind((0.03,), leaves="narrow", is_bagged=True, is_apart=True)
 OF_SEVERAL = Grid(
     Kind((0.001, 0.004, 0.015, 0.03, 0.12, 0.5)),
@@ -180,7 +182,7 @@ OF_SEVERAL = Grid(
         _lightgbm_wide(0.0, 0.008),
     ),
     blends=(_narrow(0.004), BAGGED_APART, Kind((0.008,), is_bagged=True)),
-    forests=(False, True),
+    forests=BOTH_FORESTS,
 )
 OF_SEVERAL_AND_LITTLE = OF_SEVERAL._replace(
     others=(*OF_SEVERAL.others, _lightgbm(0.001, 0.004, 0.03), _wide(0.0)),
@@ -314,7 +316,7 @@ class _Lister:
     def list_forests(self) -> list[ForestPlan]:
         """Return random forests: columns must be numbers."""
         family, n_jobs = self.wanted.family, self.wanted.plain.n_jobs
-        usual = {"auto": self.grid.forests, "boost": (), "forest": (False,)}[family]
+        usual = {"auto": self.grid.forests, "boost": (), "forest": ONE_FOREST}[family]
         if any(test.kind != "number" for test in self.train.tests):
             return []
         return [

@@ -144,19 +144,14 @@ def grow_rounds(
     """
     booster = _Booster(plan, coded, held_out, start, prices)
     rounds: list[list[GrownTree]] = []
-    best, n_kept, n_idle = np.inf, 0, 0
-    if plan.patience is not None:
-        best = booster.loss()
+    best, n_kept, n_idle = booster.loss(), 0, 0
     for number in range(plan.n_rounds):
         rounds.append(booster.add_round(number))
         n_idle = 0 if rounds[-1] else n_idle + 1
         if n_idle == plan.most_idle:
             break  # no split is worth its price, nor will be
-        if plan.patience is None:
-            n_kept = len(rounds)
-            continue
         loss = booster.loss()
-        if loss < best * (1.0 - LEAST_FALL):
+        if plan.patience is None or loss < best * (1.0 - LEAST_FALL):
             best, n_kept = loss, len(rounds)
         elif len(rounds) - n_kept >= plan.patience:
             break
@@ -179,7 +174,6 @@ class _Booster:
         n_rows, n_outputs = len(coded.class_ids), len(start)
         is_apart = plan.is_apart and n_outputs > 1
         self.plan, self.coded, self.held_out = plan, coded, held_out
-        self.is_heard = plan.patience is not None
         # What each tree of a round adds to.
         self.outputs = list(range(n_outputs)) if is_apart else [None]
         has_one = is_apart or n_outputs == 1
@@ -237,16 +231,13 @@ class _Booster:
             return None
         told = slice(None) if output is None else [output]
         # Copies, of one class: the grower wants sums side by side.
-        sums = self.sums[:, told]
+        sums, held_sums = self.sums[:, told], self.held_sums[:, told]
         if len(rows) < len(self.rows):
             self.grower.add_walked(self.coded.codes, sums, rate)
         else:
             self.grower.add_grown(sums, rate)
-        self.sums[:, told] = sums
-        if self.is_heard:
-            held_sums = self.held_sums[:, told]
-            self.grower.add_walked(self.held_out.codes, held_sums, rate)
-            self.held_sums[:, told] = held_sums
+        self.grower.add_walked(self.held_out.codes, held_sums, rate)
+        self.sums[:, told], self.held_sums[:, told] = sums, held_sums
         return GrownTree(*self.grower.tree(self.by_rows), output, rate)
 
 
