@@ -399,7 +399,7 @@ def plans_of(n_rows, n_classes, **options):
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_budget_boost, "_grow", stop)
+        patch.setattr(_budget_boost, "grow_all", stop)
         with pytest.raises(KeyboardInterrupt):
             boost.fit(X, np.arange(n_rows) % n_classes)
     return plans

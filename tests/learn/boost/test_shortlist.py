@@ -66,7 +66,7 @@ def test_only_the_best_are_grown_on_folds(monkeypatch, n_classes):
     X = rng.normal(size=(400, 4))
     y = (X[:, 0] + X[:, 1] > 0) * 1 + (X[:, 2] > 0) * (n_classes - 2)
     batches, asked, grown = [], [], []
-    grow = _budget_boost._grow
+    grow = _budget_boost.grow_all
 
     def count(plans, grown_on, *rest, **options):
         batches.append((len(plans), len(grown_on)))
@@ -74,7 +74,7 @@ def test_only_the_best_are_grown_on_folds(monkeypatch, n_classes):
         grown.append(grow(plans, grown_on, *rest, **options))
         return grown[-1]
 
-    monkeypatch.setattr(_budget_boost, "_grow", count)
+    monkeypatch.setattr(_budget_boost, "grow_all", count)
     boost = BudgetBoostClassifier(budget=2, n_estimators=10, random_state=0).fit(X, y)
     (n_listed, one), (n_kept, n_folds) = batches
     assert one == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from askless._progress import Reporter
 from askless.exceptions import InvalidOptionError
 from askless.learn._base import PolicyClassifier
 from askless.learn._checks import (
@@ -22,19 +20,17 @@ from askless.learn._checks import (
     check_share,
 )
 from askless.learn._examples import Examples
-from askless.learn._stages import warn_interrupted
 from askless.learn._validation import summarise_rows
 from askless.learn.boost._booster_rows import BoosterRows
 from askless.learn.boost._boosters import (
     BoosterPlan,
-    Grown,
     decide_at_once,
-    grow_model,
     import_lightgbm,
 )
 from askless.learn.boost._calibrate import calibrate
 from askless.learn.boost._candidates import BoostPoint, Candidates, Goal
 from askless.learn.boost._families import FAMILIES, Plan, Wanted, list_plans
+from askless.learn.boost._growing import Telling, fix_rounds, grow_all
 from askless.learn.boost._shortlist import list_best
 from askless.learn.boost._split import split_rows
 from askless.learn.boost._traced import (
@@ -45,7 +41,6 @@ from askless.learn.boost._traced import (
 )
 from askless.policy import Ensemble
 from askless.problem._jobs import count_threads
-from askless.problem._sweep import run_tasks
 
 __all__ = ["BudgetBoostClassifier"]
 
@@ -263,8 +258,8 @@ class BudgetBoostClassifier(PolicyClassifier):
         folds = self._list_folds(train, valid)
         n_kept = MOST_KEPT_OF_TWO if len(examples.classes) == 2 else MOST_KEPT_OF_MORE
         n_folded = min(n_kept, len(plans)) * len(folds)
-        telling = _Telling(examples.reporter, len(plans) + n_folded)
-        grown = _grow(plans, [train], valid, examples, telling, needs_one=True)[0]
+        telling = Telling(examples.reporter, len(plans) + n_folded)
+        grown = grow_all(plans, [train], valid, examples, telling, needs_one=True)[0]
         plans = [plans[i] for i in sorted(grown)]
         first = [grown[i] for i in sorted(grown)]
         models = [one.policy for one in first]
@@ -273,9 +268,9 @@ class BudgetBoostClassifier(PolicyClassifier):
         if folds and not examples.reporter.wants_stop:
             kept = list_best(candidates, self._goal(None), n_kept, len(WAYS_TO_STOP))
             plans, runs = [plans[i] for i in kept], [runs[0].keep(kept)]
-            alike = [_fix_rounds(plans[i], first[k]) for i, k in enumerate(kept)]
+            alike = [fix_rounds(plans[i], first[k]) for i, k in enumerate(kept)]
             grown_on = [train.take(some) for some, _ in folds]
-            by_fold = _grow(alike, grown_on, valid, examples, telling)
+            by_fold = grow_all(alike, grown_on, valid, examples, telling)
             for (_, left_out), grown in zip(folds, by_fold, strict=True):
                 if len(grown) == len(plans):  # a fold counts if all have run it
                     models = [grown[i].policy for i in range(len(plans))]
@@ -412,69 +407,6 @@ class BudgetBoostClassifier(PolicyClassifier):
             return self.models_[0]  # one class: nothing is ever bought
         policy = self._candidates.choose(self._goal(budget))[0]
         return calibrate(policy, self._calibrated_on, count_threads(self.n_jobs))
-
-
-def _fix_rounds(plan: Plan, grown: Grown) -> Plan:
-    """Return the plan of a booster of as many rounds as another.
-
-    So boosters of folds are like the one that is kept, and none of their rounds is
-    grown only to see that it tells validation rows no better.
-    """
-    if not isinstance(plan, BoosterPlan):
-        return plan
-    return replace(plan, n_fixed=grown.n_rounds)
-
-
-def _grow(
-    plans: list[Plan],
-    grown_on: list[BoosterRows],
-    valid: BoosterRows,
-    examples: Examples,
-    telling: _Telling,
-    *,
-    needs_one: bool = False,
-) -> list[dict[int, Grown]]:
-    """Return, for each set of rows, a booster for each plan by the plan's number.
-
-    Fewer if someone asks to stop, or by Ctrl-C, but one if one is needed. They are
-    tasks of joblib: one after another, unless ``joblib.parallel_config`` says that
-    several run at once.
-    """
-    facts = (examples.classes, examples.costs, examples.names)
-    tasks = [(plan, rows, valid, *facts) for rows in grown_on for plan in plans]
-    grown: list[dict[int, Grown]] = [{} for _ in grown_on]
-    reporter = examples.reporter
-
-    def add(i: int, model: Grown) -> bool:
-        grown[i // len(plans)][i % len(plans)] = model
-        telling.tell_one()
-        return reporter.wants_stop
-
-    try:
-        run_tasks(grow_model, tasks, on_done=add)
-    except KeyboardInterrupt:
-        if needs_one and not any(grown):
-            raise
-        reporter.wants_stop = True
-        warn_interrupted("Interrupted: chosen from the boosters grown so far.")
-    return grown
-
-
-class _Telling:
-    """Counts the boosters that are grown, and tells how many there are."""
-
-    def __init__(self, reporter: Reporter, n_boosters: int) -> None:
-        self.reporter = reporter
-        self.n_boosters = n_boosters
-        self.n_grown = 0
-
-    def tell_one(self) -> None:
-        """Tell that one more booster is there."""
-        self.n_grown += 1
-        self.reporter.tell(
-            f"booster {self.n_grown} of {self.n_boosters}",
-            done=self.n_grown / self.n_boosters,
-        )
 
 
 def _take_some(rows: BoosterRows, random_state: Any, most: int) -> BoosterRows:
